@@ -24,6 +24,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/ops/op_def.h
   graph/ops/op_table.h
   graph/ops/partial_shape.h
+  graph/build/row_slice.h
   graph/build/scope.h
   graph/build/variables.h
   kernels/constructors.h
@@ -49,8 +50,10 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/lbfgs.h
   apps/nn/optimizer.h
   apps/nn/owned_variables.h
+  apps/nn/partitioned_variable.h
   apps/nn/ragged/ragged.h
   apps/nn/replication_strategy.h
+  apps/nn/saver.h
   apps/nn/schedules.h
   apps/nn/weight_averages.h
   apps/troupe.h

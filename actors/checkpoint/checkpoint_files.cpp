@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 #include "actors/checkpoint/flat_json.h"
@@ -41,16 +42,31 @@ uint64_t number_of(const std::string& name) {
 
 // ---- Manifests
 
+Json json_of(const RowSlice& slice) {
+  return {{"of", slice.of},
+          {"rows", slice.rows},
+          {"first", slice.first},
+          {"stride", slice.stride},
+          {"count", slice.count}};
+}
+
+Json json_of(const ShardFile& file) {
+  Json versions = Json::object(), slices = Json::object();
+  for (const auto& saved : file.tensors) {
+    versions[saved.name] = saved.version;
+    if (saved.slice) slices[saved.name] = json_of(*saved.slice);
+  }
+  Json json = {{"name", file.name},
+               {"bytes", file.bytes},
+               {"crc32c", hexadecimal(file.checksum)},
+               {"versions", std::move(versions)}};
+  if (!slices.empty()) json["slices"] = std::move(slices);
+  return json;
+}
+
 Result<std::string> manifest_text(const Manifest& manifest) {
   Json files = Json::array();
-  for (const ShardFile& file : manifest.files) {
-    Json versions = Json::object();
-    for (const auto& saved : file.tensors) versions[saved.name] = saved.version;
-    files.push_back({{"name", file.name},
-                     {"bytes", file.bytes},
-                     {"crc32c", hexadecimal(file.checksum)},
-                     {"versions", std::move(versions)}});
-  }
+  for (const ShardFile& file : manifest.files) files.push_back(json_of(file));
   TROUPE_ASSIGN(
       const std::string body,
       strict_json_line(
@@ -64,6 +80,24 @@ Result<std::string> manifest_text(const Manifest& manifest) {
   return text;
 }
 
+Result<int64_t> number_member(const Json& json, const char* name) {
+  TROUPE_ASSIGN(const uint64_t number, unsigned_member(json, name));
+  if (number > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    return data_loss(std::string("'") + name + "' is too large");
+  return static_cast<int64_t>(number);
+}
+
+Result<RowSlice> read_slice(const Json& json) {
+  RowSlice slice;
+  TROUPE_ASSIGN(slice.of, text_member(json, "of"));
+  TROUPE_ASSIGN(slice.rows, number_member(json, "rows"));
+  TROUPE_ASSIGN(slice.first, number_member(json, "first"));
+  TROUPE_ASSIGN(slice.stride, number_member(json, "stride"));
+  TROUPE_ASSIGN(slice.count, number_member(json, "count"));
+  if (!slice.is_valid()) return data_loss("'" + slice.of + "' does not have the rows of one of its parts");
+  return slice;
+}
+
 Result<ShardFile> read_file_entry(const Json& json) {
   ShardFile file;
   TROUPE_ASSIGN(file.name, text_member(json, "name"));
@@ -72,11 +106,14 @@ Result<ShardFile> read_file_entry(const Json& json) {
   const char* const end = checksum.data() + checksum.size();
   if (checksum.size() != 8 || std::from_chars(checksum.data(), end, file.checksum, 16).ptr != end)
     return data_loss("'crc32c' is not a checksum of 8 hexadecimal digits");
-  const Json versions = json.value("versions", Json());
+  const Json versions = json.value("versions", Json()), slices = json.value("slices", Json::object());
   if (!versions.is_object()) return data_loss("'versions' is missing or not an object");
+  if (!slices.is_object()) return data_loss("'slices' is not an object");
   for (const auto& [name, version] : versions.items()) {
     if (!version.is_number_unsigned()) return data_loss("the version of " + name + " is not a whole number");
     file.tensors.push_back({name, version.get<uint64_t>()});
+    if (!slices.contains(name)) continue;
+    TROUPE_ASSIGN(file.tensors.back().slice, read_slice(slices[name]));
   }
   return file;
 }

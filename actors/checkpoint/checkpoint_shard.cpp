@@ -73,30 +73,38 @@ Status check_elements(const Tensor& tensor) {
   return {};
 }
 
+bool is_part(const Shape& shape, const RowSlice& slice) {
+  return slice.is_valid() && shape.rank() > 0 && shape[0] == slice.count;
+}
+
 Result<std::vector<SavedTensor>> read_tensors(CheckedReader& reader, const ShardFile& file,
-                                              const std::function<bool(const std::string&)>& wanted) {
+                                              const std::function<bool(const ShardFile::Saved&)>& wanted) {
   TROUPE_ASSIGN(const std::string prefix, reader.text(std::min<uint64_t>(file.bytes, safetensors_prefix)));
   TROUPE_ASSIGN(const uint64_t length, safetensors_header_length(prefix, file.bytes));
   TROUPE_ASSIGN(const std::string header, reader.text(length));
   TROUPE_ASSIGN(const auto entries,
                 read_safetensors_header(header, file.bytes - safetensors_prefix - length));
-  std::unordered_map<std::string, uint64_t> versions;
-  for (const auto& saved : file.tensors) versions.emplace(saved.name, saved.version);
-  if (entries.size() != file.tensors.size() || versions.size() != entries.size())
+  std::unordered_map<std::string, const ShardFile::Saved*> listed;
+  for (const auto& saved : file.tensors) listed.emplace(saved.name, &saved);
+  if (entries.size() != file.tensors.size() || listed.size() != entries.size())
     return data_loss("it has " + std::to_string(entries.size()) + " tensors, but according to the manifest " +
                      std::to_string(file.tensors.size()));
   std::vector<SavedTensor> result;
   for (const TensorEntry& entry : entries) {
-    const auto version = versions.find(entry.name);
-    if (version == versions.end()) return data_loss("its tensor " + entry.name + " is not in the manifest");
-    if (!wanted(entry.name)) {
+    const auto at = listed.find(entry.name);
+    if (at == listed.end()) return data_loss("its tensor " + entry.name + " is not in the manifest");
+    const ShardFile::Saved& saved = *at->second;
+    if (saved.slice && !is_part(entry.shape, *saved.slice))
+      return data_loss("its tensor " + entry.name + " is not the part of '" + saved.slice->of +
+                       "' that the manifest lists");
+    if (!wanted(saved)) {
       TROUPE_RETURN_IF_FAILED(reader.skip(entry.bytes()));
       continue;
     }
     TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(entry.dtype, entry.shape));
     TROUPE_RETURN_IF_FAILED(reader.read({tensor.mutable_data(), tensor.bytes()}));
     TROUPE_RETURN_IF_FAILED(check_elements(tensor));
-    result.push_back({entry.name, std::move(tensor), version->second});
+    result.push_back({entry.name, std::move(tensor), saved.version, saved.slice});
   }
   if (reader.checksum() != file.checksum) return data_loss("it does not match its checksum");
   return result;
@@ -131,7 +139,7 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
   written.name = shard_name(shard, shards);
   for (const auto& saved : tensors) {
     entries.push_back({saved.name, saved.value.dtype(), saved.value.shape()});
-    written.tensors.push_back({saved.name, saved.version});
+    written.tensors.push_back({saved.name, saved.version, saved.slice});
   }
   TROUPE_ASSIGN(const std::string header, safetensors_header(entries));
   TROUPE_ASSIGN(auto file, NewFile::create(disk, folder + '/' + written.name));
@@ -147,7 +155,7 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
 }
 
 Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
-                                            const std::function<bool(const std::string&)>& wanted) {
+                                            const std::function<bool(const ShardFile::Saved&)>& wanted) {
   if (!is_plain_name(file.name)) return data_loss(folder + ": '" + file.name + "' is not the name of a file");
   const std::string path = folder + '/' + file.name;
   auto reader = CheckedReader::open(disk, path, file.bytes);

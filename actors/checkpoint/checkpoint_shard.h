@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "graph/build/row_slice.h"
 #include "messages/env/disk.h"
 #include "messages/values/tensor.h"
 
@@ -17,6 +19,7 @@ struct SavedTensor {
   std::string name;
   Tensor value;  ///< in host memory; its completion must have been reached
   uint64_t version = 0;
+  std::optional<RowSlice> slice = {};  ///< what the tensor is a part of; nothing if it is whole
 };
 
 /// What a manifest says about a file.
@@ -24,6 +27,7 @@ struct ShardFile {
   struct Saved {
     std::string name;
     uint64_t version = 0;
+    std::optional<RowSlice> slice = {};
   };
   std::string name;  ///< the file's name in the folder of the checkpoint
   uint64_t bytes = 0;
@@ -42,7 +46,7 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
 /// Reads and checks the whole file, and returns the tensors for which `wanted` returns true. Fails with DataLoss, which names the
 /// file and its damage. After any other failure (of the disk, of memory) the file may be intact.
 Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
-                                            const std::function<bool(const std::string&)>& wanted);
+                                            const std::function<bool(const ShardFile::Saved&)>& wanted);
 
 /// Turns a failure that shows a damaged checkpoint (a missing file, for example) into DataLoss with the path. Returns any other
 /// failure unchanged.

@@ -6,15 +6,13 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
+#include "actors/checkpoint/restored_cells.h"
 #include "actors/engine/file_role.h"
 #include "devices/transfer.h"
 #include "messages/schemas/variable.capnp.h"
 
 namespace troupe {
 namespace {
-
-using SavedTensors = std::vector<SavedTensor>;
-using Cells = std::map<std::string, std::shared_ptr<StateCell>>;
 
 constexpr size_t max_held = 2;
 
@@ -26,27 +24,18 @@ struct Reading {
   Cells cells;
 };
 
-Status check(const SavedTensor& saved, const StateCell& cell, const std::string& folder) {
-  if (saved.value.dtype() == cell.dtype() && cell.shape().compatible_with(saved.value.shape())) return {};
-  return invalid_argument("variable " + saved.name + " is " + std::string(name(cell.dtype())) +
-                          cell.shape().text() + ", but in " + folder + " it is " + saved.value.signature());
-}
-
-/// Reads the values of the cells. Reads every file that contains one of them, and the files that this writer has to check.
+/// Reads the values of the cells. Reads every file that contains some of them, and the files that this writer has to check.
 Result<SavedTensors> read_files(Disk& disk, const Reading& reading) {
-  SavedTensors result;
-  const auto wanted = [&](const std::string& name) { return reading.cells.contains(name); };
+  RestoredCells restored(reading.cells, reading.folder);
+  const auto wanted = [&](const ShardFile::Saved& saved) { return restored.wants(saved); };
   for (size_t i = 0; i < reading.files.size(); ++i) {
     const ShardFile& file = reading.files[i];
     const bool must_check = i % reading.writers == reading.writer;
-    if (!must_check && std::ranges::none_of(file.tensors, wanted, &ShardFile::Saved::name)) continue;
+    if (!must_check && std::ranges::none_of(file.tensors, wanted)) continue;
     TROUPE_ASSIGN(auto tensors, read_shard(disk, reading.folder, file, wanted));
-    for (auto& tensor : tensors) {
-      TROUPE_RETURN_IF_FAILED(check(tensor, *reading.cells.at(tensor.name), reading.folder));
-      result.push_back(std::move(tensor));
-    }
+    for (auto& tensor : tensors) TROUPE_RETURN_IF_FAILED(restored.add(std::move(tensor)));
   }
-  return result;
+  return restored.take();
 }
 
 /// Blocks, so only file threads may call it.
@@ -118,7 +107,7 @@ class WriterRole final : public FileRole {
         if (!owner) return then(owner.status());
         Owned& owned = owners[*owner];
         owned.device = site->device.get();
-        owned.tensors.push_back({name, {}, 0});  // fill_in() adds the value
+        owned.tensors.push_back({name, {}, 0, cell->slice()});  // fill_in() adds the value
         owned.ids.push_back(cell->id());
       }
     std::vector<AddressedRequest> requests;

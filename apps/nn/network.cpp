@@ -21,16 +21,17 @@ Output integers(const Scope& scope, const std::vector<int64_t>& values) {
   return scope.constant(Tensor::vector(std::span<const int32_t>(narrow)));
 }
 
-Output variable_of(const Scope& scope, const Weight& weight) {
-  const Scope inner = scope.with_prefix(weight.name);
-  return troupe::variable(scope, weight.initial(inner, weight.shape, weight.dtype), weight.name,
-                          weight.trainable);
-}
-
 }  // namespace
+
+Output add_variable(const Scope& scope, const Weight& weight) {
+  const Output initial = weight.initial(scope.with_prefix(weight.name), weight.shape, weight.dtype);
+  return weight.slice ? variable_part(scope, initial, weight.name, *weight.slice, weight.trainable)
+                      : variable(scope, initial, weight.name, weight.trainable);
+}
 
 struct Network::Shared {
   WeightSource source;
+  std::function<int64_t(const Shape&, DType)> parts_of_table;
   std::map<std::string, Output, std::less<>> edges;
 };
 
@@ -42,7 +43,7 @@ struct Network::Build {
 
 Network::Network(const Scope& scope, Mode mode)
     : Network(scope, mode,
-              [root = Scope(scope.graph())](const Weight& weight) { return variable_of(root, weight); }) {}
+              [root = Scope(scope.graph())](const Weight& weight) { return add_variable(root, weight); }) {}
 
 Network::Network(const Scope& scope, Mode mode, WeightSource weights)
     : scope_(scope), mode_(mode), shared_(std::make_shared<Shared>()), build_(std::make_shared<Build>()) {
@@ -102,6 +103,15 @@ Output Network::weight(Weight weight) const {
 
 const std::vector<std::pair<Weight, Output>>& Network::weights() const { return build_->weights; }
 
+void Network::partition_tables(std::function<int64_t(const Shape&, DType)> parts) const {
+  shared_->parts_of_table = std::move(parts);
+}
+
+int64_t Network::parts_of_table(const PartialShape& shape, DType dtype, int64_t wanted) const {
+  if (wanted != 0 || !shared_->parts_of_table || !shape.fully_known()) return wanted;
+  return shared_->parts_of_table(value_or_throw(shape.to_shape(dtype)), dtype);
+}
+
 void Network::follow(Output weight, Output statistic, double rate) const {
   if (!training()) return;
   const auto known = std::ranges::find(build_->weights, weight, &std::pair<Weight, Output>::second);
@@ -126,10 +136,9 @@ Layer::Layer(const Network& network, std::string_view type)
     : network_(network), type_(type), name_(network.unique_name(type)),
       scope_(network.scope().with_prefix(name_)) {}
 
-Output Layer::weight(std::string_view what, const PartialShape& shape, DType dtype, Initial initial,
-                     bool trainable) const {
-  return network_.weight(
-      {network_.prefix_ + name_ + '_' + std::string(what), shape, dtype, std::move(initial), trainable});
+Weight Layer::description(std::string_view what, const PartialShape& shape, DType dtype, Initial initial,
+                          bool trainable) const {
+  return {network_.prefix_ + name_ + '_' + std::string(what), shape, dtype, std::move(initial), trainable};
 }
 
 Output Layer::with_bias(Output x, int64_t size) const {

@@ -12,11 +12,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "apps/nn/initializers.h"
+#include "graph/build/row_slice.h"
 #include "graph/build/scope.h"
 
 #pragma GCC visibility push(default)
@@ -29,7 +31,11 @@ struct Weight {
   DType dtype = f32;
   Initial initial;
   bool trainable = true;
+  /// What it is a part of (apps/nn/partitioned_variable.h); nothing if it is whole.
+  std::optional<RowSlice> slice = {};
 };
+/// Adds the variable of a weight. Its initial values are computed where it is.
+Output add_variable(const Scope& scope, const Weight& weight);
 
 /// Returns the edge that stands for a weight in a network: the variable itself or a copy of its value.
 using WeightSource = std::function<Output(const Weight&)>;
@@ -74,6 +80,12 @@ class Network {
   /// Returns the weights of this network so far, in the order of their creation, with the edges that stand for them.
   const std::vector<std::pair<Weight, Output>>& weights() const;
 
+  /// Sets how many parts a table of this shape has, if its layer does not say it (apps/nn/partitioned_variable.h). 0: it is an
+  /// ordinary weight, as all tables are without this call.
+  void partition_tables(std::function<int64_t(const Shape&, DType)> parts) const;
+  /// Returns `wanted` or, if it is 0, what partition_tables() says for a table of this shape.
+  int64_t parts_of_table(const PartialShape& shape, DType dtype, int64_t wanted) const;
+
   /// Makes a weight of this network, given by its edge, follow a statistic: a training step subtracts rate * (weight - statistic)
   /// from it. Does nothing in a network for inference.
   void follow(Output weight, Output statistic, double rate) const;
@@ -108,7 +120,12 @@ class Layer {
 
   /// Returns the edge that stands for the layer's weight "NAME_what".
   Output weight(std::string_view what, const PartialShape& shape, DType dtype, Initial initial,
-                bool trainable = true) const;
+                bool trainable = true) const {
+    return network_.weight(description(what, shape, dtype, std::move(initial), trainable));
+  }
+  /// Returns what weight() would add.
+  Weight description(std::string_view what, const PartialShape& shape, DType dtype, Initial initial,
+                     bool trainable = true) const;
   /// Adds a bias, a weight "NAME_bias" of `size` zeros.
   Output with_bias(Output x, int64_t size) const;
   /// Applies a function to each element: "linear" (none), "gelu", "swish", or the constructor of an op of one input, such as

@@ -96,7 +96,7 @@ class Update {
     const double initial = slot.is_accumulator ? numbers_.find(first_accumulator)->second : slot.initial;
     const DType dtype = here.dtype(variable);
     const Output value = zeros(here, here.shape(variable), dtype, initial);
-    return troupe::variable(here, value, slot.name, false);
+    return companion_variable(here, value, slot.name, variable);
   }
 
   std::vector<std::string> options() const {

@@ -13,8 +13,9 @@ WeightAverages::WeightAverages(const Scope& scope, double decay, std::vector<Out
   if (variables.empty()) variables = trainable_variables(scope.graph());
   for (const Output& variable : variables) {
     const std::string name = scope.graph().node(variable.node).name;
-    averages_.emplace_back(variable, troupe::variable(scope.with_prefix("averages").colocated_with(variable),
-                                                      initial_value(scope.graph(), variable), name, false));
+    const Scope here = scope.with_prefix("averages").colocated_with(variable);
+    averages_.emplace_back(variable,
+                           companion_variable(here, initial_value(scope.graph(), variable), name, variable));
   }
 }
 

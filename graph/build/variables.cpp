@@ -12,7 +12,8 @@ bool is_variable(const Node& node) { return node.attrs.find(trainable_attr) != n
 
 bool is_local(const Node& node) { return node.attrs.find(local_attr) != nullptr; }
 
-Output add_variable(const Scope& scope, Output initial, std::string_view name, bool trainable, Kind kind) {
+Output add_variable(const Scope& scope, Output initial, std::string_view name, bool trainable, Kind kind,
+                    const std::optional<RowSlice>& slice = {}) {
   const PartialShape& shape = scope.shape(initial);
   if (!shape.fully_known())
     throw Error(invalid_argument("the initial value of variable '" + std::string(name) + "' has shape " +
@@ -20,6 +21,7 @@ Output add_variable(const Scope& scope, Output initial, std::string_view name, b
   Attributes attrs{
       {"dtype", scope.dtype(initial)}, {"shape", shape}, {std::string(trainable_attr), trainable}};
   if (kind == Kind::Local) attrs.set(std::string(local_attr), true);
+  if (slice) set_row_slice(attrs, *slice);
   const Output variable = scope.with_name(name).add_one("VariableV2", {}, std::move(attrs));
   scope.with_name(std::string(name) + "/Assign")
       .colocated_with(variable)
@@ -54,6 +56,34 @@ bool holds_variable(const Node& node) {
 
 Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable) {
   return add_variable(scope, initial, name, trainable, Kind::Global);
+}
+
+Output variable_part(const Scope& scope, Output initial, std::string_view name, const RowSlice& slice,
+                     bool trainable) {
+  const PartialShape& shape = scope.shape(initial);
+  if (!slice.is_valid() || (shape.fully_known() && (shape.rank() == 0 || shape[0] != slice.count)))
+    throw Error(invalid_argument(
+        "variable '" + std::string(name) + "' has shape " + shape.text() + "; it cannot be " +
+        std::to_string(slice.count) + " of the " + std::to_string(slice.rows) + " rows of '" + slice.of +
+        "', from row " + std::to_string(slice.first) + " on in steps of " + std::to_string(slice.stride)));
+  return add_variable(scope, initial, name, trainable, Kind::Global, slice);
+}
+
+std::optional<RowSlice> companion_slice(const Scope& scope, std::string_view name, Output of) {
+  const Node& other = scope.graph().node(scope.checked(of).node);
+  auto slice = row_slice_of(other);
+  if (!slice) return {};
+  std::string whole = scope.prefix() + std::string(name);
+  const size_t at = whole.find(other.name);
+  if (at == std::string::npos)
+    throw Error(invalid_argument("the name of variable '" + whole + "' does not contain that of '" +
+                                 other.name + "', to which it belongs"));
+  slice->of = whole.replace(at, other.name.size(), slice->of);
+  return slice;
+}
+
+Output companion_variable(const Scope& scope, Output initial, std::string_view name, Output of) {
+  return add_variable(scope, initial, name, false, Kind::Global, companion_slice(scope, name, of));
 }
 
 Output local_variable(const Scope& scope, Output initial, std::string_view name) {

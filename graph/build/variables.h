@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/build/row_slice.h"
 #include "graph/build/scope.h"
 
 #pragma GCC visibility push(default)
@@ -16,6 +17,18 @@ namespace troupe {
 
 /// Adds a variable. Its first value is `initial`, whose shape must be fully known. Optimizers change it if it is trainable.
 Output variable(const Scope& scope, Output initial, std::string_view name, bool trainable = true);
+
+/// Adds a variable that is a part of a larger one. Checkpoints save and restore the parts as one variable, however it is cut.
+/// Throws InvalidArgument if `initial` does not have the rows of the slice, or the larger one does not have all of them.
+Output variable_part(const Scope& scope, Output initial, std::string_view name, const RowSlice& slice,
+                     bool trainable = true);
+/// Adds a variable of the shape of another one, to which it belongs: a slot of an optimizer, or an average. Its whole name must
+/// contain that of the other one. If the other one is a part, so is the new one, of what has the name of the whole in its name.
+/// Optimizers do not change it.
+Output companion_variable(const Scope& scope, Output initial, std::string_view name, Output of);
+
+/// Returns what companion_variable() makes its variable a part of; nothing if the other one is whole.
+std::optional<RowSlice> companion_slice(const Scope& scope, std::string_view name, Output of);
 
 /// Adds a variable that belongs to one process and is not saved, such as the count of epochs read: only local_initializer() gives
 /// it its first value, which must be of a known shape. Optimizers do not change it.

@@ -5,8 +5,10 @@
 
 namespace troupe {
 
-StateCell::StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id, std::string home)
-    : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)), id_(id), home_(std::move(home)) {}
+StateCell::StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id, std::string home,
+                     std::optional<RowSlice> slice)
+    : name_(std::move(name)), dtype_(dtype), shape_(std::move(shape)), id_(id), home_(std::move(home)),
+      slice_(std::move(slice)) {}
 
 StateCell::Reading StateCell::try_read(Snapshot& snapshot) const {
   const std::lock_guard guard(lock_);
@@ -81,11 +83,12 @@ bool is_variable(const Node& node) {
 
 Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& container, const std::string& name,
                                                        DType dtype, const PartialShape& shape,
-                                                       const std::string& home) {
+                                                       const std::string& home,
+                                                       const std::optional<RowSlice>& slice) {
   const std::lock_guard guard(mutex_);
   std::shared_ptr<StateCell>& cell = containers_[container][name];
   if (!cell) {
-    cell = std::make_shared<StateCell>(name, dtype, shape, next_id_++, home);
+    cell = std::make_shared<StateCell>(name, dtype, shape, next_id_++, home, slice);
     numbered_.emplace(cell->id(), Place{cell, container});
   }
   if (!home.empty() && !cell->home().empty() && cell->home() != home)
@@ -103,7 +106,7 @@ Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& contai
                                                        const std::string& home) {
   // State without a value, such as a queue, is a name only.
   auto cell = is_variable(node) ? require(container, state_name(node), node.attrs.get<DType>("dtype"),
-                                          node.output_shapes[0], home)
+                                          node.output_shapes[0], home, row_slice_of(node))
                                 : require(container, state_name(node), DType::Resource, PartialShape{}, home);
   if (!cell) return std::move(cell).status().at_node(node.type(), node.name);
   return cell;

@@ -16,6 +16,7 @@
 
 #include "devices/spin_lock.h"
 #include "graph/build/graph.h"
+#include "graph/build/row_slice.h"
 #include "messages/values/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -43,7 +44,8 @@ class StateCell {
   };
 
   /// Makes a cell without a value. A cell of dtype Resource only names state and never has a value (a queue).
-  StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id = 0, std::string home = {});
+  StateCell(std::string name, DType dtype, PartialShape shape, uint32_t id = 0, std::string home = {},
+            std::optional<RowSlice> slice = {});
   StateCell(const StateCell&) = delete;
   StateCell& operator=(const StateCell&) = delete;
 
@@ -55,6 +57,8 @@ class StateCell {
   DType dtype() const { return dtype_; }
   /// Returns the declared shape. The shape of the value may be more specific, or differ if Assign does not validate shapes.
   const PartialShape& shape() const { return shape_; }
+  /// Returns what the variable is a part of; nothing if it is whole.
+  const std::optional<RowSlice>& slice() const { return slice_; }
 
   /// Sets `snapshot` if it returns Ready. Any thread may call it; it never waits for a change in progress.
   Reading try_read(Snapshot& snapshot) const;
@@ -85,6 +89,7 @@ class StateCell {
   const PartialShape shape_;
   const uint32_t id_;
   const std::string home_;
+  const std::optional<RowSlice> slice_;
   mutable SpinLock lock_;
   Snapshot snapshot_;
   bool taken_ = false;
@@ -103,10 +108,11 @@ bool is_variable(const Node& node);
 class StateTable {
  public:
   /// Returns the cell of this name; makes it if there is none. Fails with InvalidArgument if the cell has another dtype or
-  /// shape, or is on another device than `home`. An empty `home` accepts any device.
+  /// shape, or is on another device than `home`. An empty `home` accepts any device. A cell stays the part that it is made as.
   Result<std::shared_ptr<StateCell>> require(const std::string& container, const std::string& name,
                                              DType dtype, const PartialShape& shape,
-                                             const std::string& home = {});
+                                             const std::string& home = {},
+                                             const std::optional<RowSlice>& slice = {});
   /// Returns the cell of a node that outputs a handle; makes it if there is none. Fails like the function above; the error
   /// names the node.
   Result<std::shared_ptr<StateCell>> require(const std::string& container, const Node& node,

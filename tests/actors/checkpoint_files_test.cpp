@@ -24,6 +24,7 @@ WholeCheckpoint checkpoint_of(uint64_t round) {
            {"dense/b", Tensor::vector<BFloat16>({BFloat16(value), BFloat16(2)}), round + 7},
            {"global_step", Tensor::scalar(static_cast<int64_t>(round)), 1},
            {"mask é", Tensor::vector<bool>({true, false, round % 2 == 0}), 0},
+           {"table/part_1", Tensor::vector<float>({value, 2 * value}), 2, RowSlice{"table", 5, 1, 3, 2}},
            {"none", Tensor::vector<double>({}), 3}}};
 }
 
@@ -34,7 +35,8 @@ Status save(Disk& disk, uint64_t round, size_t keep) {
 bool equal(const WholeCheckpoint& a, const WholeCheckpoint& b) {
   return a.round == b.round && a.note == b.note &&
          std::ranges::equal(a.tensors, b.tensors, [](const SavedTensor& x, const SavedTensor& y) {
-           return x.name == y.name && x.version == y.version && identical(x.value, y.value);
+           return x.name == y.name && x.version == y.version && x.slice == y.slice &&
+                  identical(x.value, y.value);
          });
 }
 
@@ -150,6 +152,34 @@ BOOST_FIXTURE_TEST_CASE(a_file_of_another_checkpoint_is_found, Saved) {
     check_refused(path, content(disk, files.path("000001-round-1") + file), "the older one's");
     put(disk, path, whole);
   }
+}
+
+/// Returns the manifest with a change, and the checksum of what it says then.
+std::string changed_manifest(const std::string& whole, const std::string& from, const std::string& to) {
+  const std::string before = "{\"checkpoint\": ", after = ", \"crc32c\": \"";
+  const size_t end = whole.rfind(after);
+  std::string body = whole.substr(before.size(), end - before.size());
+  const size_t at = body.find(from);
+  BOOST_TEST_REQUIRE(at != std::string::npos, body << " lacks " << from);
+  body.replace(at, from.size(), to);
+  char checksum[9];
+  std::snprintf(checksum, sizeof checksum, "%08x", crc32c(body));
+  return before + body + after + checksum + "\"}\n";
+}
+
+// table: 5 rows, of which the part has rows 1 and 4
+BOOST_FIXTURE_TEST_CASE(a_part_that_cannot_be_one_is_found, Saved) {
+  const std::string manifest = files.path("000002-round-2") + "/manifest.json",
+                    whole = content(disk, manifest);
+  const std::vector<std::pair<std::string, std::string>> changes = {
+      {"\"rows\":5", "\"rows\":4"},         {"\"rows\":5", "\"rows\":18446744073709551615"},
+      {"\"first\":1", "\"first\":-1"},      {"\"first\":1", "\"first\":9223372036854775807"},
+      {"\"stride\":3", "\"stride\":0"},     {"\"stride\":3", "\"stride\":9223372036854775807"},
+      {"\"count\":2", "\"count\":1000000"}, {"\"count\":2", "\"count\":\"2\""},
+      {"\"of\":\"table\"", "\"of\":7"}};
+  for (const auto& [from, to] : changes) check_refused(manifest, changed_manifest(whole, from, to), to);
+  put(disk, manifest, changed_manifest(whole, "\"count\":2", "\"count\":1"));
+  BOOST_TEST((test::load(disk, folder, "000002-round-2").status().code() == Code::DataLoss));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_missing_file_is_found_and_without_manifest_there_is_no_checkpoint, Saved) {

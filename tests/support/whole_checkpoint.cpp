@@ -1,6 +1,7 @@
 #include "tests/support/whole_checkpoint.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace troupe::test {
 
@@ -29,6 +30,30 @@ Result<WholeCheckpoint> load(Disk& disk, const std::string& folder, const std::s
     std::ranges::move(tensors, std::back_inserter(checkpoint.tensors));
   }
   return checkpoint;
+}
+
+WholeCheckpoint with_joined_parts(const WholeCheckpoint& checkpoint) {
+  WholeCheckpoint result{checkpoint.round, checkpoint.note, {}};
+  for (const SavedTensor& part : checkpoint.tensors) {
+    if (!part.slice) {
+      result.tensors.push_back(part);
+      continue;
+    }
+    auto whole = std::ranges::find(result.tensors, part.slice->of, &SavedTensor::name);
+    if (whole == result.tensors.end()) {
+      std::vector<int64_t> dims(part.value.shape().dims().begin(), part.value.shape().dims().end());
+      dims[0] = part.slice->rows;
+      const Shape shape = value_or_throw(Shape::make(dims, part.value.dtype()));
+      result.tensors.push_back(
+          {part.slice->of, value_or_throw(Tensor::allocate(part.value.dtype(), shape)), part.version});
+      whole = std::prev(result.tensors.end());
+    }
+    const size_t row = part.value.bytes() / static_cast<size_t>(part.slice->count);
+    for (int64_t i = 0; i < part.slice->count; ++i)
+      std::memcpy(whole->value.mutable_data() + static_cast<size_t>(part.slice->row(i)) * row,
+                  part.value.data() + static_cast<size_t>(i) * row, row);
+  }
+  return result;
 }
 
 Result<WholeCheckpoint> load_newest(Disk& disk, const std::string& folder,

@@ -17,5 +17,7 @@ Status save(Disk& disk, const std::string& folder, const WholeCheckpoint& checkp
 Result<WholeCheckpoint> load(Disk& disk, const std::string& folder, const std::string& name);
 /// Loads the newest valid checkpoint and appends what is wrong with newer ones to `skipped`. Fails with NotFound if there is none.
 Result<WholeCheckpoint> load_newest(Disk& disk, const std::string& folder, std::vector<std::string>& skipped);
+/// Returns the checkpoint with a tensor for each logical variable, in place of its parts.
+WholeCheckpoint with_joined_parts(const WholeCheckpoint& checkpoint);
 
 }  // namespace troupe::test

@@ -5,7 +5,8 @@
 //   RandomUniformInt(shape, minval, maxval) [minval, maxval)
 //   RandomShuffle(value)                    the rows of value in random order
 // The counter of the generator (generator.h) is the index of a group of four numbers (two of double or int64). A group of
-// TruncatedNormal that needs more bits continues at index + 2^48, index + 2 * 2^48, ...
+// TruncatedNormal that needs more bits continues at index + 2^48, index + 2 * 2^48, ... A node of the first three ops that is a
+// part (graph/build/row_slice.h) draws the numbers that a node for the whole would draw for these rows.
 #include "kernels/ops/random/random.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <numeric>
 
+#include "graph/build/row_slice.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/rows.h"
@@ -83,9 +85,18 @@ void draw(const Philox& philox, uint64_t index, std::array<T, n>& out) {
   Distribution::group(philox, index, out);
 }
 
-/// Draws whole groups of floats, many at once.
+/// Draws whole groups.
+template <class Distribution, class T>
+void draw_groups(const Philox& philox, uint64_t first, size_t groups, T* out) {
+  std::array<T, group_size<T>> group;
+  for (uint64_t index = first; index < first + groups; ++index) {
+    draw<Distribution>(philox, index, group);
+    out = std::ranges::copy(group, out).out;
+  }
+}
+/// Draws floats, many groups at once.
 template <class Distribution>
-void draw_groups(const Philox& philox, size_t first, size_t groups, float* out) {
+void draw_groups(const Philox& philox, uint64_t first, size_t groups, float* out) {
   const RandomLoops& loops = random_loops();
   const auto fill = std::is_same_v<Distribution, Uniform> ? loops.uniform : loops.normal;
   fill(philox.key(), philox.stream(), first, groups, out);
@@ -97,25 +108,33 @@ void draw_groups(const Philox& philox, size_t first, size_t groups, float* out) 
     }
 }
 
-template <class Distribution>
-void write_random(Pool& pool, const Philox& philox, std::span<float> out) {
-  const size_t whole = out.size() / 4;
-  parallel_items(pool, whole, 64, [&](size_t begin, size_t end) {
-    draw_groups<Distribution>(philox, begin, end - begin, out.data() + 4 * begin);
-  });
-  float last[4];
-  draw_groups<Distribution>(philox, whole, 1, last);
-  std::copy_n(last, out.size() % 4, out.begin() + static_cast<ptrdiff_t>(4 * whole));
+/// Draws the numbers from `position` on, which may begin and end inside a group.
+template <class Distribution, class T>
+void draw_run(const Philox& philox, uint64_t position, std::span<T> out) {
+  constexpr size_t size = group_size<T>;
+  const auto draw_inside = [&](std::span<T> part) {
+    T group[size];
+    draw_groups<Distribution>(philox, position / size, 1, group);
+    std::copy_n(group + position % size, part.size(), part.begin());
+    position += part.size();
+  };
+  const size_t head = std::min<size_t>((size - position % size) % size, out.size());
+  if (head > 0) draw_inside(out.first(head));
+  const size_t groups = (out.size() - head) / size, tail = head + groups * size;
+  if (groups > 0) draw_groups<Distribution>(philox, position / size, groups, out.data() + head);
+  position += groups * size;
+  if (tail < out.size()) draw_inside(out.subspan(tail));
 }
 
 template <class Distribution, class T>
-void write_random(Pool& pool, const Philox& philox, std::span<T> out) {
+void write_random(Pool& pool, const RandomArguments& arguments, std::span<T> out) {
   constexpr size_t size = group_size<T>;
+  const DrawnRows& rows = arguments.rows;
   parallel_items(pool, (out.size() + size - 1) / size, 64, [&](size_t begin, size_t end) {
-    std::array<T, size> group;
-    for (size_t index = begin; index < end; ++index) {
-      draw<Distribution>(philox, index, group);
-      std::copy_n(group.begin(), std::min(size, out.size() - index * size), out.begin() + index * size);
+    const size_t last = std::min(end * size, out.size());
+    for (size_t at = begin * size, next; at < last; at = next) {
+      next = rows.stride == 1 ? last : std::min<size_t>(last, at - at % rows.row + rows.row);
+      draw_run<Distribution>(arguments.philox, rows.position(at), out.subspan(at, next - at));
     }
   });
 }
@@ -124,13 +143,25 @@ void write_random(Pool& pool, const Philox& philox, std::span<T> out) {
 
 template <class Distribution>
 void compute_random(const RandomArguments& arguments, DeviceContext& device) {
-  const auto& [output, philox] = arguments;
+  Tensor& output = arguments.output;
   Pool& pool = device.pool();
   switch (output.dtype()) {
-    case DType::Float: return write_random<Distribution>(pool, philox, output.write<float>());
-    case DType::Double: return write_random<Distribution>(pool, philox, output.write<double>());
-    default: return write_random<Distribution>(pool, philox, output.write<Half>());
+    case DType::Float: return write_random<Distribution>(pool, arguments, output.write<float>());
+    case DType::Double: return write_random<Distribution>(pool, arguments, output.write<double>());
+    default: return write_random<Distribution>(pool, arguments, output.write<Half>());
   }
+}
+
+/// Returns the rows that the node draws of those of the node whose numbers it draws once more.
+DrawnRows drawn_rows(const Node& node, const Shape& shape) {
+  DrawnRows rows;
+  const AttrValue* const attr = node.attrs.find(slice_attr);
+  const auto* const numbers = attr ? std::get_if<std::vector<int64_t>>(attr) : nullptr;
+  if (!numbers || numbers->size() != 4 || shape.rank() == 0 || shape.elements() == 0) return rows;
+  rows.first = static_cast<uint64_t>((*numbers)[1]);
+  rows.stride = static_cast<uint64_t>((*numbers)[2]);
+  rows.row = static_cast<uint64_t>(shape.elements() / shape[0]);
+  return rows;
 }
 
 /// Returns a number in [0, limit): the upper half of the product (Lemire 2019, without rejection).
@@ -197,7 +228,7 @@ void add_float_op(OpLibrary& library, const std::string& name, const std::string
 
 Result<RandomArguments> check_random(KernelContext& context) {
   TROUPE_ASSIGN(Tensor* const output, random_output(context));
-  return RandomArguments{*output, generator_of(context)};
+  return RandomArguments{*output, generator_of(context), drawn_rows(context.node(), output->shape())};
 }
 
 Result<RandomUniformIntArguments> check_random_uniform_int(KernelContext& context) {

@@ -8,10 +8,22 @@
 
 namespace troupe {
 
+/// Which of the node's numbers are drawn: row i of the output has those of row first + i * stride.
+struct DrawnRows {
+  uint64_t first = 0, stride = 1;
+  uint64_t row = 0;  ///< the number of elements of a row
+
+  /// Returns the position of an element of the output among the node's numbers.
+  uint64_t position(uint64_t element) const {
+    return stride == 1 ? first * row + element : (first + element / row * stride) * row + element % row;
+  }
+};
+
 /// output = numbers drawn from the distribution of the op.
 struct RandomArguments {
   Tensor& output;  ///< half, float or double
   Philox philox;
+  DrawnRows rows;  ///< those of the node's attribute _slice (graph/build/row_slice.h), or else all
 };
 
 /// Checks RandomUniform, RandomStandardNormal and TruncatedNormal. Fails with InvalidArgument if `shape` is no vector of
