@@ -5,7 +5,9 @@
 
 #include "actors/runtime.h"
 #include "actors/step/session.h"
+#include "apps/nn/class_losses.h"
 #include "apps/nn/decoding.h"
+#include "apps/nn/embedding_lookup.h"
 #include "apps/nn/gradients.h"
 #include "apps/nn/initializers.h"
 #include "apps/nn/layers.h"

@@ -40,8 +40,10 @@ set(TROUPE_PUBLIC_HEADERS
   actors/step/session.h
   actors/step/session_options.h
   apps/nn/allreduce_means.h
+  apps/nn/class_losses.h
   apps/nn/decoding.h
   apps/nn/gradient_compression.h
+  apps/nn/embedding_lookup.h
   apps/nn/gradients.h
   apps/nn/initializers.h
   apps/nn/layers.h

@@ -298,14 +298,43 @@ LayerType dropout_type() {
       nn::dropout);
 }
 
+/// Adds the options of all layers whose weights may be cut into parts.
+template <class Options>
+std::vector<Row<Options>> with_partitions(std::vector<Row<Options>> rows) {
+  rows.push_back({"partitions", &Options::partitions,
+                  "number of parts into which the weights are cut by their rows; default: one for each "
+                  "parameter server, if they have at least 1 MiB"});
+  rows.push_back({"strategy",
+                  &Options::strategy,
+                  "how the rows are shared out among the parts; default: mod",
+                  {.choices = "mod|div"}});
+  return rows;
+}
+
+/// A second input is the splits between rows of ids.
 LayerType embedding_type() {
   using Options = nn::Embedding;
-  return layer_type<Options>(
+  LayerType type = layer_type<Options>(
       "embedding",
-      {{"rows", &Options::rows, "number of ids", required},
-       {"units", &Options::units, "number of outputs for each id", required},
-       {"init", &Options::init, "distribution of the initial weights; default: uniform over +-0.05"}},
-      nn::embedding);
+      with_partitions<Options>(
+          {{"rows", &Options::rows, "number of ids", required},
+           {"units", &Options::units, "number of outputs for each id", required},
+           {"init", &Options::init, "distribution of the initial weights; default: uniform over +-0.05"},
+           {"combiner",
+            &Options::combiner,
+            "how the results for the last dimension of the ids, or for each of their rows, become one; "
+            "default: none",
+            {.choices = "none|sum|mean|sqrtn"}},
+           {"max_norm",
+            &Options::max_norm,
+            "L2 norm to which longer results for one id are scaled; default: 0, which means none",
+            {.range = {.low = 0}}}}),
+      [](const nn::Network& network, const Outputs& inputs, Options options) {
+        if (inputs.size() > 1) options.splits = inputs[1];
+        return nn::embedding(network, inputs[0], options);
+      });
+  type.max_inputs = 2;
+  return type;
 }
 
 LayerType layer_norm_type() {
@@ -329,19 +358,28 @@ LayerType lrn_type() {
       nn::lrn);
 }
 
-LayerType sampled_loss_type(std::string_view name,
-                            Output (*loss)(const nn::Network&, Output, Output, const nn::SampledLoss&)) {
-  using Options = nn::SampledLoss;
-  LayerType type = layer_type<Options>(
-      name,
-      {{"classes", &Options::classes, "number of classes, by falling frequency", required},
-       {"sampled", &Options::sampled, "number of classes that are drawn for each batch; default: 64"},
-       {"init", &Options::init, init_meaning}},
-      [loss](const nn::Network& network, const Outputs& inputs, const Options& options) {
-        return loss(network, inputs.front(), inputs.back(), options);
-      });
+/// The inputs are x and the labels.
+template <class Options>
+LayerType class_loss_type(std::string_view name, std::vector<Row<Options>> rows,
+                          Output (*loss)(const nn::Network&, Output, Output, const Options&)) {
+  rows.insert(rows.begin(), {"classes", &Options::classes, "number of classes", required});
+  rows.push_back({"init", &Options::init, init_meaning});
+  LayerType type =
+      layer_type<Options>(name, with_partitions<Options>(std::move(rows)),
+                          [loss](const nn::Network& network, const Outputs& inputs, const Options& options) {
+                            return loss(network, inputs.front(), inputs.back(), options);
+                          });
   type.min_inputs = type.max_inputs = 2;
   return type;
+}
+
+LayerType sampled_loss_type(std::string_view name,
+                            Output (*loss)(const nn::Network&, Output, Output, const nn::SampledLoss&)) {
+  return class_loss_type<nn::SampledLoss>(
+      name,
+      {{"sampled", &nn::SampledLoss::sampled,
+        "number of classes that are drawn for each batch, those with small numbers more often; default: 64"}},
+      loss);
 }
 
 /// The inputs are the values and the splits of a ragged tensor.
@@ -391,7 +429,8 @@ const std::vector<LayerType>& layer_types() {
       row_type("row_softmax", row_softmax),
       row_spread_type(),
       row_type("row_sum", nn::ragged::sum),
-      sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss)};
+      sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss),
+      class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss)};
   return types;
 }
 

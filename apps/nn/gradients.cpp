@@ -1,5 +1,6 @@
 #include "apps/nn/gradients.h"
 
+#include "graph/build/gradient_attrs.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
@@ -20,6 +21,13 @@ void require_positive(const char* function, double limit) {
   if (!(limit > 0))
     throw Error(invalid_argument(std::string(function) + ": the limit is " + std::to_string(limit) +
                                  "; it must be above 0"));
+}
+
+/// Returns whether no number occurs twice, as the node says whose output they are.
+bool is_distinct(const Graph& graph, Output numbers) {
+  const Node* node = &graph.node(numbers.node);
+  while (node->type() == "Reshape") node = &graph.node(node->inputs[0].node);
+  return node->attrs.find(distinct_attr) != nullptr;
 }
 
 Output all_axes(const Scope& scope, Output x) { return range(scope, 0, scope.add_one("Rank", {x}), 1); }
@@ -88,6 +96,7 @@ std::vector<VariableGradient> add_weight_decay(const Scope& scope, std::vector<V
 }
 
 IndexedSlices distinct_rows(const Scope& scope, const IndexedSlices& rows) {
+  if (is_distinct(scope.graph(), rows.indices)) return rows;
   const auto distinct =
       scope.outputs(unique(scope, rows.indices));  // the indices, and for each row its place there
   const Output sums = unsorted_segment_sum(scope, rows.values, distinct[1], size(scope, distinct[0]));

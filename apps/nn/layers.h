@@ -24,25 +24,48 @@ struct Dense {
 /// Returns activation(x weights + bias) for x [..., n], weights [n, units] and bias [units].
 Output dense(const Network& network, Output x, const Dense& options);
 
+// ---- Embeddings (layers/embedding.cpp)
+
 struct Embedding {
   int64_t rows = 0;  ///< the number of ids
   int64_t units = 0;
   Initial init = nullptr;  ///< default: uniform over +-0.05
+  /// Into how many parts the table is cut (apps/nn/partitioned_variable.h). 0: as many as the network says
+  /// (Network::partition_tables); in run files one for each parameter server if they have at least 1 MiB.
+  int64_t partitions = 0;
+  std::string strategy = "mod";  ///< or "div"
+  /// "sum", "mean" or "sqrtn": combines the ids of the last dimension, or of each row of `splits`.
+  std::string combiner = "none";
+  double max_norm = 0;  ///< not 0: rows whose L2 norm is larger are scaled to that norm
+  /// If given, int32 or int64 [rows + 1]: the splits between the rows of a ragged tensor whose values are the ids.
+  std::optional<Output> splits = {};
 };
-/// Returns row ids[...] of the weights [rows, units], shape [..., units]. Their gradient is rows, not a dense tensor.
+/// Returns row ids[...] of the weights [rows, units], shape [..., units]; with a combiner, the last dimension of the ids is
+/// gone. An id that occurs several times is looked up once, and the gradient of the weights is rows, each once.
 Output embedding(const Network& network, Output ids, const Embedding& options);
 
 // ---- Losses over many classes (layers/sampled_loss.cpp)
+
+struct SoftmaxLoss {
+  int64_t classes = 0;
+  int64_t partitions = 0;        ///< see Embedding
+  std::string strategy = "mod";  ///< or "div"
+  Initial init = glorot_uniform;
+};
+/// Returns the softmax cross entropy of each row of x [n, units] with its class in labels [n], int32 or int64. Logits and
+/// gradients are computed where the parts of the weights are. Weights: "weights" [classes, units], "bias" [classes].
+Output softmax_loss(const Network& network, Output x, Output labels, const SoftmaxLoss& options);
 
 struct SampledLoss {
   int64_t classes = 0;
   /// How many classes are drawn for each batch, smaller ones more often (log-uniform): number classes by falling frequency.
   int64_t sampled = 64;
+  int64_t partitions = 0;        ///< see Embedding
+  std::string strategy = "mod";  ///< or "div"
   Initial init = glorot_uniform;
 };
-/// Returns the loss of each row of x [n, units] whose class is in labels [n], int32 or int64. In training it compares the label
-/// with the drawn classes instead of all, so a step reads and updates only their weights; in inference it is the cross entropy
-/// of a softmax over all classes. Weights: "weights" [classes, units], "bias" [classes]. Source: Jean et al. 2015.
+/// Returns a loss with the shapes and weights of softmax_loss(). In training it compares the label with the drawn classes
+/// instead of all, so a step reads and updates only their weights; in inference it is softmax_loss(). Source: Jean et al. 2015.
 Output sampled_softmax_loss(const Network& network, Output x, Output labels, const SampledLoss& options);
 /// Does the same with noise-contrastive estimation (Mnih and Teh 2012): a classifier of its own for each class, and the sum of
 /// their sigmoid cross entropies.

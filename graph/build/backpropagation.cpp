@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/build/gradient_attrs.h"
+
 namespace troupe {
 namespace {
 
@@ -131,7 +133,16 @@ void Backpropagation::mark_between(std::span<const Output> ys, std::span<const O
     });
   }
 }
+
 // ---- the gradients
+
+/// Returns the scope for the nodes that compute the gradients of a node.
+Scope Backpropagation::scope_for(NodeId id) const {
+  const Node& node = graph_.node(id);
+  const AttrValue* const attr = node.attrs.find(own_gradient_device_attr);
+  const bool* const own = attr ? std::get_if<bool>(attr) : nullptr;
+  return own && *own && !node.device.empty() ? scope_.with_device(node.device) : scope_;
+}
 
 void Backpropagation::contribute(Output output, const Gradient& gradient) {
   auto& per_output = contributions_[output.node];
@@ -143,7 +154,7 @@ Gradient Backpropagation::aggregated(Output output) {
   auto& per_output = contributions_[output.node];
   if (per_output.empty()) return {};
   auto& parts = per_output[output.index];
-  Gradient gradient = aggregate(scope_, parts, output);
+  Gradient gradient = aggregate(scope_for(output.node), parts, output);
   if (parts.size() > 1) parts = {gradient};
   return gradient;
 }
@@ -165,7 +176,7 @@ void Backpropagation::differentiate(NodeId id) {
     throw Error(unimplemented("the op has no gradient function, but a gradient must flow through it")
                     .at_node(node.type(), node.name));
   const auto compute_input_gradients = node.op->gradient;
-  const Scope inner = scope_.with_prefix(node.name);
+  const Scope inner = scope_for(id).with_prefix(node.name);
   const auto source = recomputation_.source(id, output_gradients);
   GradientContext context(inner, source.inputs, source.outputs, std::move(output_gradients));
   compute_input_gradients(context);

@@ -50,6 +50,7 @@ class Backpropagation {
   std::vector<bool> reached_from(std::span<const Output> xs) const;
   void mark_between(std::span<const Output> ys, std::span<const Output> xs);
 
+  Scope scope_for(NodeId id) const;
   void contribute(Output output, const Gradient& gradient);
   Gradient aggregated(Output output);
   void differentiate(NodeId id);

@@ -19,18 +19,6 @@ Output dense(const Network& network, Output x, const Dense& options) {
   return layer.activated(y, options.activation);
 }
 
-Output embedding(const Network& network, Output ids, const Embedding& options) {
-  const Layer layer(network, "embedding");
-  layer.require_positive("rows", options.rows);
-  layer.require_positive("units", options.units);
-  const Initial small = [](const Scope& scope, const PartialShape& shape, DType dtype) {
-    return uniform(scope, shape, dtype, -0.05, 0.05);
-  };
-  const Output weights =
-      layer.weight("weights", {options.rows, options.units}, f32, options.init ? options.init : small);
-  return gather(layer.scope(), weights, ids);
-}
-
 Output flatten(const Network& network, Output x) {
   const Layer layer(network, "flatten");
   int64_t features = 1;
