@@ -101,6 +101,7 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   training.set_replica(replica);
   Draft<wire::TrainingBegun> draft;
   draft->setPushes(static_cast<uint32_t>(replica->pushes()));
+  draft->setReadsInPlace(replica->reads_in_place());
   return AnyMessage(draft.finish());
 }
 

@@ -167,7 +167,7 @@ void ClusterRounds::assign_all(uint64_t done) {
 
 /// Tells the coordinator which trainers compute which shards. `applied`: see SetTrainers.
 void ClusterRounds::tell_coordinator(int64_t applied) {
-  if (!coordinator_ || !(has_backups() || has_bounded_staleness())) return;
+  if (!coordinator_ || !(fixes_rounds_ || has_bounded_staleness())) return;
   Draft<wire::SetTrainers> draft;
   draft->setTraining(training_);
   draft->setApplied(applied);
@@ -261,9 +261,9 @@ std::vector<std::pair<size_t, uint64_t>> ClusterRounds::relocate_workers() {
   }
   if (positions.empty()) give_up(0, unavailable("no worker with shards is left"));
   if (sharing_) least = most = *sharing_;
-  if (has_backups() && least != most)
+  if (fixes_rounds_ && least != most)
     give_up(0, unavailable("a server was lost while round " + std::to_string(most) +
-                           " was applied, and the shards that count in it are not known any more"));
+                           " was applied, which only the coordinator can finish"));
   if (has_coordinator()) begin_rounds(least);
   tell_coordinator(static_cast<int64_t>(least));
   for (const auto& [worker, status] : lost) lose(worker, status);

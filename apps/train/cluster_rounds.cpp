@@ -84,7 +84,9 @@ void ClusterRounds::begin(uint64_t round) {
       end();
       throw Error(Status(begun[i].status()).at_device(workers_[i].task));
     }
-  pushes_ = Message<wire::TrainingBegun>(*begun.front())->getPushes();
+  const Message<wire::TrainingBegun> first(*begun.front());
+  pushes_ = first->getPushes();
+  fixes_rounds_ = has_backups() || first->getReadsInPlace();
   if (has_coordinator()) begin_rounds(round);
   share_out(round);
 }
@@ -100,7 +102,7 @@ void ClusterRounds::begin_rounds(uint64_t applied) {
   for (uint32_t i = 0; i < replicas.size(); ++i) write(replicas[i], list[i]);
   draft->setShards(shards);
   draft->setRequired(shards - backups);
-  draft->setBackups(backups > 0);
+  draft->setBackups(fixes_rounds_);
   draft->setPushes(pushes_);
   draft->setApplied(applied);
   if (has_bounded_staleness()) draft->setStaleness(config_.train.replication.staleness);

@@ -105,6 +105,9 @@ class ClusterRounds final : public Rounds {
   uint32_t pushes_ = 0;  ///< how many pushes a shard makes per round
   Address coordinator_address_;
   ActorRef coordinator_;  ///< of the rounds; null in asynchronous mode
+  /// Whether the coordinator says when a round is applied: to all variables at once, whatever shards count. A shard that
+  /// another worker takes over must not read, where it is, a variable that has got the round already beside one that has not.
+  bool fixes_rounds_ = false;
   std::shared_ptr<Arrivals> arrivals_;
   Servers servers_;
   std::vector<Worker> workers_;

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "apps/nn/partitioned_variable.h"
+#include "apps/train/rounds.h"
 #include "graph/build/call.h"
 #include "graph/build/shard_names.h"
 #include "kernels/constructors.h"
 
 namespace troupe::train {
 namespace {
+
+/// A table with fewer bytes than this for each parameter server is cut into fewer parts, and one with fewer bytes is not cut.
+constexpr int64_t min_bytes_of_part = 1 << 20;
 
 Output as_type(const Scope& scope, Output number, Output like) {
   if (scope.dtype(number) == scope.dtype(like)) return number;
@@ -78,6 +83,7 @@ Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mod
   config::Symbols symbols;
   for (const auto& [name, output] : inputs.columns) symbols.values[name] = Argument(output);
   const nn::Network network(scope, mode, [&](const nn::Weight& weight) { return use(variable(weight)); });
+  network.partition_tables([this](const Shape& shape, DType dtype) { return parts_of_table(shape, dtype); });
   Tower tower;
   tower.model = config::build_model(config_, network, std::move(symbols), diagnostics_);
   for (const nn::MovingAverage& average : network.averages())
@@ -85,14 +91,19 @@ Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mod
   return tower;
 }
 
+/// Returns one part for each task that owns variables; 0 for a small table, or if every process that computes has all variables.
+int64_t ModelBuilder::parts_of_table(const Shape& shape, DType dtype) const {
+  const bool is_elsewhere = tasks("worker") > 0 && !is_among_peers(config_);
+  if (!is_elsewhere || shape.elements() * static_cast<int64_t>(size_of(dtype)) < min_bytes_of_part) return 0;
+  return nn::min_max(std::max<int64_t>(1, tasks("ps")), min_bytes_of_part)(shape, dtype);
+}
+
 Output ModelBuilder::variable(const nn::Weight& weight) {
   const auto known = variables_.find(weight.name);
   if (known != variables_.end()) return known->second;
   const Scope scope = with_variables();
-  const Output first = weight.initial(scope.with_prefix(weight.name), weight.shape, weight.dtype);
   if (!bytes_of_workers_.empty()) *std::ranges::min_element(bytes_of_workers_) += bytes_of(weight);
-  return variables_.emplace(weight.name, troupe::variable(scope, first, weight.name, weight.trainable))
-      .first->second;
+  return variables_.emplace(weight.name, nn::add_variable(scope, weight)).first->second;
 }
 
 std::optional<nn::WeightAverages> ModelBuilder::weight_averages() const {

@@ -54,6 +54,10 @@ class ModelBuilder {
   }
   /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
   std::optional<nn::WeightAverages> weight_averages() const;
+  /// Returns whether towers read a variable where it is, instead of getting its whole value in each step: a part of a table.
+  bool is_read_in_place(Output variable) const {
+    return row_slice_of(root_.graph().node(variable.node)).has_value();
+  }
   /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
   /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
   Scope with_variables() const;
@@ -64,6 +68,7 @@ class ModelBuilder {
 
  private:
   Output variable(const nn::Weight& weight);
+  int64_t parts_of_table(const Shape& shape, DType dtype) const;
 
   const config::RunConfig& config_;
   const data::Dataset& data_;

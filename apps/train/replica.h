@@ -28,6 +28,7 @@ class Replica final : public WorkerReplica {
   Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training);
 
   int64_t pushes() const override;
+  bool reads_in_place() const override { return model()->parts.reads_in_place; }
   void begin(uint64_t round) override;
   Progress relocate(const Place& place) override;
   void assign(const std::vector<int64_t>& shards) override;

@@ -21,7 +21,7 @@ class Builder {
   Result<ReplicaGraph> build() {
     result_.inputs = builder_.inputs(shard_, DType::Int64);
     const Tower tower = builder_.tower(shard_, result_.inputs, nn::Mode::Training,
-                                       [this](Output variable) { return values_.of(variable); });
+                                       [this](Output variable) { return read_by_towers(variable); });
     TROUPE_RETURN_IF_FAILED(builder_.status());
     result_.loss = *tower.model.loss;
     weight_averages_ = builder_.weight_averages();
@@ -38,11 +38,18 @@ class Builder {
   }
 
  private:
+  /// Returns what stands for a variable in the tower.
+  Output read_by_towers(Output variable) {
+    if (!builder_.is_read_in_place(variable)) return values_.of(variable);
+    result_.reads_in_place = true;
+    return variable;
+  }
+
   /// Returns the gradients of the shard, with the variables instead of their local values.
   std::vector<nn::VariableGradient> gradients() {
     const std::vector<Output> variables = trainable_variables(root_.graph());
     std::vector<Output> local;
-    for (const Output& variable : variables) local.push_back(values_.of(variable));
+    for (const Output& variable : variables) local.push_back(read_by_towers(variable));
     auto result = builder_.gradients(shard_, result_.loss, *optimizer_, local);
     for (nn::VariableGradient& gradient : result)
       gradient.variable =
@@ -78,10 +85,20 @@ class Builder {
     sync.pushes = strategy.rules();
     for (const auto& [variable, value] : values_.all())
       sync.awaited.push_back(read_after(strategy.awaited(root_, variable), variable));
+    sync.awaited.push_back(await_in_place(strategy));
     for (const Output& counter : strategy.counters()) sync.applied.push_back(read_after({}, counter));
     sync.rounds = root_.with_name("rounds").add_one(
         "Placeholder", {}, {{"dtype", DType::Int64}, {"shape", PartialShape::scalar()}});
     sync.set_rounds = root_.group({strategy.set_rounds(root_, sync.rounds), local_initializer(root_)});
+  }
+
+  /// Returns a target that ends when the round has been applied to the variables that are read in place.
+  Output await_in_place(const nn::SyncReplicas& strategy) const {
+    std::vector<Output> awaited;
+    for (const Output& variable : trainable_variables(root_.graph()))
+      if (builder_.is_read_in_place(variable))
+        for (const Output& target : strategy.awaited(root_, variable)) awaited.push_back(target);
+    return root_.group(awaited);
   }
 
   /// Adds a variable that gets the mean loss of the shards that count, as if it were a gradient. Returns its update.

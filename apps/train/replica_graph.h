@@ -15,9 +15,11 @@ namespace troupe::train {
 struct SyncParts {
   /// The target that pushes the gradients of a shard and does not wait until the round has been applied.
   Output push;
-  Output batch_loss;            ///< the loss of the batch of the round, read when the round has been applied
-  Output loss_round;            ///< the round of this loss: a later one if others have gone on already
-  std::vector<Output> awaited;  ///< the values after the round, for a worker that pushes nothing in it
+  Output batch_loss;  ///< the loss of the batch of the round, read when the round has been applied
+  Output loss_round;  ///< the round of this loss: a later one if others have gone on already
+  /// The values after the round, for a worker that pushes nothing in it, and a target that waits until it has been applied to
+  /// the variables that are read in place.
+  std::vector<Output> awaited;
   std::vector<Output> applied;  ///< how many rounds have been applied, by each rule
   Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
   Output set_rounds;   ///< the target that sets the number of applied rounds
@@ -40,6 +42,9 @@ struct ReplicaGraph {
   std::vector<Output> current;  ///< the current values, read from the variables
   std::vector<Output> next;     ///< the values after the round, read from the variables
   Output update;                ///< the target of the last step of a worker in a round
+  /// Whether steps read parts of tables where they are. In synchronous modes nothing may then be applied to one of them before
+  /// all shards that count have read them all.
+  bool reads_in_place = false;
   std::optional<SyncParts> sync;
   std::optional<AsyncParts> async;
 };

@@ -21,6 +21,8 @@ class WorkerReplica {
   virtual ~WorkerReplica() = default;
   /// How many pushes a shard makes per round; 0 in modes without a coordinator.
   virtual int64_t pushes() const { return 0; }
+  /// Whether steps read some variables where they are (ReplicaGraph::reads_in_place).
+  virtual bool reads_in_place() const { return false; }
   /// Gets the values of the variables, to which `round` rounds have been applied. No round is in progress.
   virtual void begin(uint64_t round) = 0;
   /// Where the variables of a training are after a server was lost.

@@ -1,7 +1,8 @@
 # Rounds: coordinates the rounds of a synchronous training. A batch has n logical shards, and each round applies the gradients of
 # all of them or, with backup workers, of the first m (OSDI 2016, section 4.4). Then the coordinator fixes the set of the m shards
-# once per round, and the replicas role of every device applies exactly this set, in shard order. There is a rounds role on every
-# device; a training uses the one beside its first variable.
+# once per round, and the replicas role of every device applies exactly this set, in shard order. It also fixes rounds, of all shards,
+# if workers read variables where they are: then no variable may get a round while a worker may still read another one for it. There
+# is a rounds role on every device; a training uses the one beside its first variable.
 #
 #   client            rounds                       replicas (of each device)       trainer
 #     | BeginRounds --->| FollowRounds --------------->|                              |
@@ -27,7 +28,7 @@
 # ended, or of one that its replicas roles do not follow, fail with Aborted: a superseded training never changes the variables. The
 # state of the coordinator is lost with its process; then the training begins anew, from a checkpoint.
 #
-# Costs, without backup workers: nothing per round. With them, per round: one ShardsArrived from each device for all pushes that it
+# Costs, if rounds are not fixed: nothing per round. If they are, per round: one ShardsArrived from each device for all pushes that it
 # had received when it sent it, one RoundFixed to each device and to each trainer that is late.
 @0xc8a1f7d20f1b6e43;
 
@@ -45,15 +46,16 @@ struct BeginRounds {
   replicas @2 :List(Address);  # the replicas roles of all devices that have variables of the training
   shards @3 :UInt32;           # n, at least 1
   required @4 :UInt32;         # m, from 1 to n
-  backups @5 :Bool;            # whether m may be less than n, now or later
+  # Whether the coordinator fixes each round: m may be less than n, now or later, or a round must be applied to all groups at once.
+  backups @5 :Bool;
   pushes @6 :UInt32;           # how many pushes each shard makes per round: the number of groups; at least 1
   applied @7 :UInt64;          # how many rounds have been applied
   staleness @8 :Int64 = -1;    # s; not negative: bounded staleness, for which replicas and pushes are not needed
 }
 
 struct SetTrainers {
-  # Not a request. Sent by the client to the rounds role when it has assigned the shards, with backup workers or bounded staleness
-  # only.
+  # Not a request. Sent by the client to the rounds role when it has assigned the shards, if rounds are fixed or with bounded
+  # staleness only.
 
   training @0 :UInt64;
   trainers @1 :List(Trainer);  # in the order of their workers

@@ -46,6 +46,7 @@ struct JobSize {
 
 struct TrainingBegun {
   pushes @0 :UInt32;          # how many pushes a shard makes per round; 0 in asynchronous mode
+  readsInPlace @1 :Bool;      # whether steps read some variables where they are: then a round is applied to all of them at once
 }
 
 struct AssignShards {
