@@ -2,8 +2,10 @@
 //   cluster_bench PROGRAM WHAT WORKERS [SECONDS [auto|tcp]]
 // Prints the median time of a step in microseconds. WHAT is "scalar": every worker reads a scalar from the parameter server,
 // adds to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "gigabyte": the same with 1
-// GB; "sparse": every worker gathers 32 of 1,000 rows, different ones in each step; or "beside" or "large", which have their
-// own output and are described below. bench/peers/cluster.py compares the results with TensorFlow's.
+// GB; "sparse": every worker gathers 32 of 1,000 rows, different ones in each step; "embedding": every worker looks up 1,024 of
+// 1,000,000 rows of 128 floats, which two parameter servers share, and subtracts the gradient of a loss from them; or "beside"
+// or "large", which have their own output and are described below. bench/peers/cluster.py compares the results with
+// TensorFlow's.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,8 @@
 #include <thread>
 
 #include "actors/runtime.h"
+#include "apps/nn/embedding_lookup.h"
+#include "apps/nn/optimizer.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/support/listening_socket.h"
@@ -43,13 +47,14 @@ std::string free_endpoint() {
 
 class Nodes {
  public:
-  Nodes(const std::string& program, int workers, const std::string& transport) : transport_(transport) {
+  Nodes(const std::string& program, int servers, int workers, const std::string& transport)
+      : transport_(transport) {
     if (transport == "tcp") spec_.transport = Transport::Tcp;
     spec_.name = "bench";
-    spec_.jobs["ps"][0] = free_endpoint();
+    for (int task = 0; task < servers; ++task) spec_.jobs["ps"][task] = free_endpoint();
     for (int task = 0; task < workers; ++task) spec_.jobs["worker"][task] = free_endpoint();
     const std::string file = folder_.write("cluster.toml", text());
-    start(program, file, "ps", 0);
+    for (int task = 0; task < servers; ++task) start(program, file, "ps", task);
     for (int task = 1; task < workers; ++task) start(program, file, "worker", task);
   }
   const ClusterSpec& spec() const { return spec_; }
@@ -81,6 +86,8 @@ class Nodes {
 struct Step {
   Output initializer;
   std::vector<Output> feeds, fetches;
+  size_t ids = 32;       ///< how many numbers each feed has
+  int64_t range = rows;  ///< they are less than this
 };
 
 Step scalar(const Scope& at_ps, const std::vector<Scope>& workers) {
@@ -114,6 +121,23 @@ Step table(const Scope& at_ps, const std::vector<Scope>& workers, int64_t height
   return step;
 }
 
+Step embedding(const Scope& g, const std::vector<Scope>& workers) {
+  Step step;
+  step.ids = 1024;
+  step.range = 1'000'000;
+  const auto table = nn::partitioned_variable(
+      g, "table", Shape({step.range, 128}), nn::all_equal(1),
+      {.partitioner = nn::fixed_size(2), .devices = {"/job:ps/task:0", "/job:ps/task:1"}});
+  for (const Scope& worker : workers) {
+    step.feeds.push_back(
+        worker.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{1024}}}));
+    const Output loss = l2_loss(worker, nn::embedding_lookup(worker, table, step.feeds.back()));
+    step.fetches.push_back(nn::Sgd(0.1).apply_gradients(g, nn::compute_gradients(worker, loss, table.parts)));
+  }
+  step.initializer = initializer(g);
+  return step;
+}
+
 double median_step(Session& session, const Step& step, double seconds) {
   session.run({step.initializer});
   const PreparedStep prepared = session.prepare(step.feeds, step.fetches);
@@ -123,8 +147,9 @@ double median_step(Session& session, const Step& step, double seconds) {
   for (int warm = 0; seconds_since(begin) < seconds || times.size() < 5; ++warm) {
     std::vector<Tensor> feeds;
     for (size_t i = 0; i < step.feeds.size(); ++i) {
-      std::vector<int32_t> indices(32);
-      for (int32_t& index : indices) index = static_cast<int32_t>(random() % rows);
+      std::vector<int32_t> indices(step.ids);
+      for (int32_t& index : indices)
+        index = static_cast<int32_t>(random() % static_cast<uint64_t>(step.range));
       feeds.push_back(Tensor::vector<int32_t>(std::span<const int32_t>(indices)));
     }
     const auto start = Clock::now();
@@ -208,7 +233,8 @@ void large_transfers(Session& session, const Scope& at_ps, pid_t sender) {
 
 int run(const std::string& program, const std::string& what, int count, double seconds,
         const std::string& transport) {
-  const Nodes nodes(program, count, transport);
+  const bool embeds = what == "embedding";
+  const Nodes nodes(program, embeds ? 2 : 1, count, transport);
   Runtime runtime({.threads = 1, .tasks = {{"worker", 0, 1}}, .cluster = nodes.spec()});
   Graph graph(runtime.ops());
   const Scope g(graph);
@@ -225,7 +251,8 @@ int run(const std::string& program, const std::string& what, int count, double s
     session.close();
     return 0;
   }
-  const Step step = what == "scalar"
+  const Step step = embeds ? embedding(g, workers)
+                    : what == "scalar"
                         ? scalar(at_ps, workers)
                         : table(at_ps, workers, what == "gigabyte" ? 10 * rows : rows, what == "sparse");
   Session session = runtime.session(graph);
@@ -239,9 +266,10 @@ int run(const std::string& program, const std::string& what, int count, double s
 
 int main(int count, char** arguments) try {
   if (count < 4)
-    return std::fprintf(stderr,
-                        "cluster_bench PROGRAM scalar|dense|gigabyte|sparse|beside|large WORKERS [SECONDS "
-                        "[auto|tcp]]\n"),
+    return std::fprintf(
+               stderr,
+               "cluster_bench PROGRAM scalar|dense|gigabyte|sparse|embedding|beside|large WORKERS [SECONDS "
+               "[auto|tcp]]\n"),
            2;
   return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
                      count > 4 ? std::atof(arguments[4]) : 1, count > 5 ? arguments[5] : "auto");

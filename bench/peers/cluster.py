@@ -1,8 +1,8 @@
 """Compares steps over several processes of this machine in Troupe and in a gRPC cluster of TensorFlow, which take turns in one
 run. Needs a virtual environment with tensorflow-cpu:
-   python bench/peers/cluster.py build/release [rounds]
-There is one parameter server and one, two or four workers, each a process with one compute thread; worker 0 is the client.
-bench/cluster_bench.cpp describes the steps. Troupe runs them through shared memory and, for comparison, over TCP. Prints a table:
+   python bench/peers/cluster.py build/release [rounds [steps...]]
+There is one parameter server, or two for "embedding", and one, two or four workers, each a process with one compute thread; worker 0 is
+the client. bench/cluster_bench.cpp describes the steps. Troupe runs them through shared memory and, for comparison, over TCP. Prints a table:
 for each step the median over the rounds of its median time, with the minimum and maximum, and the ratios to TensorFlow.
 """
 import os
@@ -17,6 +17,8 @@ from peer import FOLDER, TENSORFLOW, config, tf
 from timing import print_head, print_row, ratio, step_times, text
 
 ROWS, COLUMNS = 25_000, 1_000
+TABLE, WIDTH, IDS = 1_000_000, 128, 1_024  # of "embedding"
+LAYOUTS = [(1, workers, ("scalar", "dense", "gigabyte", "sparse")) for workers in (1, 2, 4)] + [(2, 1, ("embedding",))]
 
 
 def free_endpoint():
@@ -43,6 +45,17 @@ def graph_of(what, workers):
                 added = v + 1.0
             fetches.append(tf.assign(v, added).op)
         return feeds, fetches, tf.group(*first)
+    if what == "embedding":
+        parts = []
+        for server in range(2):
+            with tf.device(f"/job:ps/task:{server}"):
+                parts.append(tf.Variable(tf.fill([TABLE // 2, WIDTH], 1.0), name=f"{what}{server}"))
+        for task in range(workers):
+            with tf.device(f"/job:worker/task:{task}"):
+                feeds.append(tf.placeholder(tf.int32, [IDS]))
+                loss = tf.nn.l2_loss(tf.nn.embedding_lookup(parts, feeds[-1]))
+                fetches.append(tf.train.GradientDescentOptimizer(0.1).minimize(loss, var_list=parts))
+        return feeds, fetches, tf.group(*(part.initializer for part in parts))
     with tf.device("/job:ps/task:0"):
         v = tf.Variable(tf.fill([10 * ROWS if what == "gigabyte" else ROWS, COLUMNS], 1.0), name=what)
     for task in range(workers):
@@ -60,10 +73,11 @@ def theirs(server, what, workers, seconds):
     with tf.Graph().as_default() as graph:
         feeds, fetches, initializer = graph_of(what, workers)
     random = numpy.random.default_rng(1)
+    ids, limit = (IDS, TABLE) if what == "embedding" else (32, ROWS)
     with tf.Session(server.target, graph=graph, config=config()) as session:
         session.run(initializer)
         times = step_times(session.make_callable(fetches, feeds), seconds,
-                           lambda: [random.integers(0, ROWS, 32, numpy.int32) for _ in feeds], warmup=3)
+                           lambda: [random.integers(0, limit, ids, numpy.int32) for _ in feeds], warmup=3)
         return statistics.median(times)
 
 
@@ -74,24 +88,28 @@ def ours(folder, what, workers, seconds, transport):
     return 1e-6 * float(output)
 
 
-def main(folder, rounds, seconds=2):
-    print_head("step over 1 ps and", "Troupe", "Troupe over TCP", TENSORFLOW, "ratio", "ratio over TCP")
-    for workers in (1, 2, 4):
-        cluster = {"ps": [free_endpoint()], "worker": [free_endpoint() for _ in range(workers)]}
-        others = [serve(cluster, "ps", 0)] + [serve(cluster, "worker", task) for task in range(1, workers)]
+def main(folder, rounds, only, seconds=2):
+    print_head("step over", "Troupe", "Troupe over TCP", TENSORFLOW, "ratio", "ratio over TCP")
+    for servers, workers, steps in LAYOUTS:
+        if only and not set(steps) & set(only):
+            continue
+        cluster = {"ps": [free_endpoint() for _ in range(servers)], "worker": [free_endpoint() for _ in range(workers)]}
+        others = [serve(cluster, "ps", task) for task in range(servers)] + [serve(cluster, "worker", task) for task in range(1, workers)]
         server = tf.train.Server(cluster, "worker", 0, config=config())
-        for what in ("scalar", "dense", "gigabyte", "sparse"):
+        for what in steps:
+            if only and what not in only:
+                continue
             shared, tcp, other = [], [], []
             for _ in range(rounds):
                 shared.append(ours(folder, what, workers, seconds, "auto"))
                 tcp.append(ours(folder, what, workers, seconds, "tcp"))
                 other.append(theirs(server, what, workers, seconds))
-            print_row(f"{workers} worker{'s' * (workers > 1)}, {what}", text(shared), text(tcp), text(other),
+            print_row(f"{servers} ps, {workers} worker{'s' * (workers > 1)}, {what}", text(shared), text(tcp), text(other),
                       ratio(shared, other), ratio(tcp, other))
         for process in others:
             process.kill()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5, sys.argv[3:])
     os._exit(0)  # there is no other way to end a tf.train.Server
