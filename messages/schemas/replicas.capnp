@@ -4,8 +4,8 @@
 # last, is part of the state and saved with it. So a repeated push is answered and never applied twice. Gradients that were pushed
 # but not applied when the process is lost are pushed again.
 #
-# Pushes may belong to a training that has a coordinator (rounds.capnp). If it fixes rounds, it says which shards count in a round and
-# when it is applied; otherwise all count, and the round is applied as soon as all of them have pushed.
+# Pushes may belong to a training that has a coordinator (rounds.capnp). If it fixes rounds, it says which shards count in a
+# round and when it is applied; otherwise all count, and the round is applied as soon as all of them have pushed.
 #
 #   executors (one push per shard)   replicas                      the variables (of the same device)
 #     | PushGradient ----------------->| keeps the gradient             |

@@ -1,8 +1,8 @@
-# Rounds: coordinates the rounds of a synchronous training. A batch has n logical shards, and each round applies the gradients of
-# all of them or, with backup workers, of the first m (OSDI 2016, section 4.4). Then the coordinator fixes the set of the m shards
-# once per round, and the replicas role of every device applies exactly this set, in shard order. It also fixes rounds, of all shards,
-# if workers read variables where they are: then no variable may get a round while a worker may still read another one for it. There
-# is a rounds role on every device; a training uses the one beside its first variable.
+# Rounds: coordinates the rounds of a synchronous training. A batch has n logical shards, and each round applies the gradients
+# of all of them or, with backup workers, of the first m (OSDI 2016, section 4.4). Then the coordinator fixes the set of the m
+# shards once per round, and the replicas role of every device applies exactly this set, in shard order. It also fixes rounds,
+# of all shards, if workers read variables where they are: then no variable may get a round while a worker may still read
+# another one for it. There is a rounds role on every device; a training uses the one beside its first variable.
 #
 #   client            rounds                       replicas (of each device)       trainer
 #     | BeginRounds --->| FollowRounds --------------->|                              |
@@ -28,8 +28,8 @@
 # ended, or of one that its replicas roles do not follow, fail with Aborted: a superseded training never changes the variables. The
 # state of the coordinator is lost with its process; then the training begins anew, from a checkpoint.
 #
-# Costs, if rounds are not fixed: nothing per round. If they are, per round: one ShardsArrived from each device for all pushes that it
-# had received when it sent it, one RoundFixed to each device and to each trainer that is late.
+# Costs, if rounds are not fixed: nothing per round. If they are, per round: one ShardsArrived from each device for all pushes
+# that it had received when it sent it, one RoundFixed to each device and to each trainer that is late.
 @0xc8a1f7d20f1b6e43;
 
 using Cxx = import "/capnp/c++.capnp";
