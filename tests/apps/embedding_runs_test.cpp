@@ -13,9 +13,9 @@ using test::Program;
 using Arguments = std::vector<std::string>;
 
 struct Fixture : test::DigitsRuns {
-  /// Runs examples/ratings.toml to its end and returns what it printed.
-  std::string train(const std::string& name, const Arguments& more) {
-    Program program(TROUPE_PROGRAM, run("train", name, more, "ratings"));
+  /// Runs an example to its end and returns what it printed.
+  std::string train(const std::string& name, const Arguments& more, const std::string& example = "ratings") {
+    Program program(TROUPE_PROGRAM, run("train", name, more, example));
     BOOST_TEST(program.end() == 0, program.output());
     return program.output();
   }
@@ -49,10 +49,30 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   }
 }
 
+// The sums over the classes depend on the cut, so that all runs have the same number of parts.
+BOOST_AUTO_TEST_CASE(weights_of_classes_in_parts_are_those_of_one_process) {
+  for (const std::string loss :
+       {"softmax_loss(hidden, label, classes=10, partitions=2)",
+        "sampled_softmax_loss(hidden, label, classes=10, partitions=2, sampled=5)"}) {
+    const Arguments set =
+        epochs(2, {"--set", "model.variables={}", "--set", "train.metrics={}", "--set",
+                   "model.graph={hidden=\"nn.dense(image, units=32, activation='relu')\",loss=\"mean(nn." +
+                       loss + ")\"}",
+                   "--set", "train.early_stop={monitor=\"valid/loss\",mode=\"min\",patience=9}"});
+    const std::string name = loss.substr(0, loss.find('('));
+    train(name, set, "digits");
+    auto apart = set;
+    apart.insert(apart.end(), {"--local", "ps=2,worker=2"});
+    train(name + " apart", apart, "digits");
+    check_equal(whole_weights(name + " apart"), whole_weights(name));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_run_is_resumed_with_another_number_of_servers) {
   const auto until = [](int count, Arguments more) {
-    more.insert(more.end(),
-                {"--set", "train.early_stop={monitor=\"valid/error\",mode=\"min\",patience=50,keep_best=true}"});
+    more.insert(
+        more.end(),
+        {"--set", "train.early_stop={monitor=\"valid/error\",mode=\"min\",patience=50,keep_best=true}"});
     return epochs(count, more);
   };
   train("alone", until(4, {}));
