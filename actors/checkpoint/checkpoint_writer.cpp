@@ -33,7 +33,7 @@ Result<SavedTensors> read_files(Disk& disk, const Reading& reading) {
     const bool must_check = i % reading.writers == reading.writer;
     if (!must_check && std::ranges::none_of(file.tensors, wanted)) continue;
     TROUPE_ASSIGN(auto tensors, read_shard(disk, reading.folder, file, wanted));
-    for (auto& tensor : tensors) TROUPE_RETURN_IF_FAILED(restored.add(std::move(tensor)));
+    for (const auto& tensor : tensors) TROUPE_RETURN_IF_FAILED(restored.add(tensor));
   }
   return restored.take();
 }

@@ -46,7 +46,7 @@ bool RestoredCells::wants(const ShardFile::Saved& saved) const {
   });
 }
 
-Status RestoredCells::add(SavedTensor tensor) {
+Status RestoredCells::add(const SavedTensor& tensor) {
   const auto [begin, end] = targets_.equal_range(whole_of(tensor.name, tensor.slice));
   for (auto at = begin; at != end; ++at) {
     Target& target = at->second;

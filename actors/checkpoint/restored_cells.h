@@ -24,7 +24,7 @@ class RestoredCells {
   /// Returns whether a tensor may have values of a cell.
   bool wants(const ShardFile::Saved& saved) const;
   /// Fails with InvalidArgument if the dtype or the shape of the tensor is not that of the cell.
-  Status add(SavedTensor tensor);
+  Status add(const SavedTensor& tensor);
   /// Returns the values of the cells of which add() got all rows. Fails with InvalidArgument if it got only some rows of a
   /// cell.
   Result<SavedTensors> take();

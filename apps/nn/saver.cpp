@@ -22,7 +22,7 @@ Output texts(const Scope& scope, const std::vector<std::string>& values) {
   return scope.constant(Tensor::vector<std::string>(values));
 }
 
-std::vector<Output> or_all(const Scope& scope, std::vector<Output> given) {
+std::vector<Output> or_all(const Scope& scope, const std::vector<Output>& given) {
   return given.empty() ? variables(scope.graph()) : given;
 }
 
@@ -59,12 +59,12 @@ void add_joined(const Scope& scope, const std::string& name, const Parts& parts,
 
 }  // namespace
 
-Output save_variables(const Scope& scope, Output prefix, std::vector<Output> variables) {
+Output save_variables(const Scope& scope, Output prefix, const std::vector<Output>& variables) {
   const Scope inner = scope.with_prefix("save");
   const Graph& graph = inner.graph();
   Entries entries;
   std::map<std::string, Parts> strided;
-  for (const Output& variable : or_all(inner, std::move(variables))) {
+  for (const Output& variable : or_all(inner, variables)) {
     const Node& node = graph.node(inner.checked(variable).node);
     const auto slice = row_slice_of(node);
     if (slice && slice->stride != 1)
@@ -79,10 +79,10 @@ Output save_variables(const Scope& scope, Output prefix, std::vector<Output> var
   return graph.output(inner.add("SaveV2", std::move(inputs)), Output::control);
 }
 
-Output restore_variables(const Scope& scope, Output prefix, std::vector<Output> variables) {
+Output restore_variables(const Scope& scope, Output prefix, const std::vector<Output>& variables) {
   const Scope inner = scope.with_prefix("restore");
   std::vector<Output> assigned;
-  for (const Output& variable : or_all(inner, std::move(variables))) {
+  for (const Output& variable : or_all(inner, variables)) {
     const Node node = inner.graph().node(inner.checked(variable).node);  // a copy, because the graph grows
     const Scope here = beside(inner, variable).with_prefix(node.name);
     const auto slice = row_slice_of(node);

@@ -18,9 +18,9 @@ namespace troupe::nn {
 /// Returns a target that writes the values of variables to files whose names begin with `prefix`, a string scalar. One task writes
 /// all of them, that of the scope. If `variables` is empty, all variables of the graph are saved. Throws InvalidArgument if some
 /// parts of a partitioned variable are missing.
-Output save_variables(const Scope& scope, Output prefix, std::vector<Output> variables = {});
+Output save_variables(const Scope& scope, Output prefix, const std::vector<Output>& variables = {});
 /// Returns a target that sets variables to their values in such files. The task of each variable reads it.
-Output restore_variables(const Scope& scope, Output prefix, std::vector<Output> variables = {});
+Output restore_variables(const Scope& scope, Output prefix, const std::vector<Output>& variables = {});
 
 }  // namespace troupe::nn
 #pragma GCC visibility pop
