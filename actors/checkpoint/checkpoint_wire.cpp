@@ -12,12 +12,7 @@ void write(const ShardFile& file, wire::ShardFile::Builder builder) {
     tensors[i].setName(as_text(saved.name));
     tensors[i].setVersion(saved.version);
     if (!saved.slice) continue;
-    auto slice = tensors[i].initSlice();
-    slice.setOf(as_text(saved.slice->of));
-    slice.setRows(saved.slice->rows);
-    slice.setFirst(saved.slice->first);
-    slice.setStride(saved.slice->stride);
-    slice.setCount(saved.slice->count);
+    write(*saved.slice, tensors[i].initSlice());
   }
 }
 
@@ -29,9 +24,7 @@ ShardFile read(wire::ShardFile::Reader reader) {
   for (const auto saved : reader.getTensors()) {
     file.tensors.push_back({std::string(view(saved.getName())), saved.getVersion()});
     if (!saved.hasSlice()) continue;
-    const auto slice = saved.getSlice();
-    file.tensors.back().slice = RowSlice{std::string(view(slice.getOf())), slice.getRows(), slice.getFirst(),
-                                         slice.getStride(), slice.getCount()};
+    file.tensors.back().slice = read(saved.getSlice());
   }
   return file;
 }

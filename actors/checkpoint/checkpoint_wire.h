@@ -2,6 +2,7 @@
 #pragma once
 
 #include "actors/checkpoint/checkpoint_shard.h"
+#include "actors/site/graph_wire.h"
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/wire/texts.h"
 

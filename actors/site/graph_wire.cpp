@@ -18,6 +18,19 @@ Result<PartialShape> read(wire::PartialShape::Reader reader) {
   return PartialShape::make(vector_of<int64_t>(reader.getDims()));
 }
 
+void write(const RowSlice& slice, wire::RowSlice::Builder builder) {
+  builder.setOf(as_text(slice.of));
+  builder.setRows(slice.rows);
+  builder.setFirst(slice.first);
+  builder.setStride(slice.stride);
+  builder.setCount(slice.count);
+}
+
+RowSlice read(wire::RowSlice::Reader reader) {
+  return {std::string(view(reader.getOf())), reader.getRows(), reader.getFirst(), reader.getStride(),
+          reader.getCount()};
+}
+
 namespace {
 
 class AttrWriter {

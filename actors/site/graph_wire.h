@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "graph/build/graph.h"
+#include "graph/build/row_slice.h"
 #include "messages/schemas/graph.capnp.h"
+#include "messages/schemas/tensor.capnp.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {
@@ -13,6 +15,9 @@ namespace troupe {
 void write(const PartialShape& shape, wire::PartialShape::Builder builder);
 /// Fails with InvalidArgument if the dimensions are not those of a shape.
 Result<PartialShape> read(wire::PartialShape::Reader reader);
+
+void write(const RowSlice& slice, wire::RowSlice::Builder builder);
+RowSlice read(wire::RowSlice::Reader reader);
 
 /// Writes the nodes from number `first` on, and the functions that they call. Appends the tensors of the attributes to
 /// `attachments`.

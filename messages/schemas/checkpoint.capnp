@@ -35,6 +35,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
 using Address = import "cluster.capnp".Address;
+using RowSlice = import "tensor.capnp".RowSlice;
 
 struct HoldState {
   # Request, answered by StateHeld. Sent by a session to the coordinator. Costs one message per process and one per group of
@@ -127,18 +128,7 @@ struct ShardFile {
 struct Saved {
   name @0 :Text;
   version @1 :UInt64;
-  slice @2 :Slice;           # absent if the tensor is no part of a larger one
-}
-
-struct Slice {
-  # Row i of the tensor is row first + i * stride of the larger one. A variable, or a part of one, takes its rows from all tensors
-  # that have some of them.
-
-  of @0 :Text;               # the name of the larger tensor
-  rows @1 :Int64;            # of the larger tensor
-  first @2 :Int64;
-  stride @3 :Int64;
-  count @4 :Int64;           # the rows of the tensor
+  slice @2 :RowSlice;           # absent if the tensor is no part of a larger one
 }
 
 struct ReadShards {

@@ -31,6 +31,7 @@ $Cxx.namespace("troupe::wire");
 using Address = import "cluster.capnp".Address;
 using Graph = import "graph.capnp".Graph;
 using PartialShape = import "tensor.capnp".PartialShape;
+using RowSlice = import "tensor.capnp".RowSlice;
 using StepId = import "session.capnp".StepId;
 
 struct BeginMirror {
@@ -104,6 +105,7 @@ struct MirroredValue {
   dtype @2 :UInt8;             # troupe::DType
   shape @3 :PartialShape;      # as declared
   version @4 :UInt64;
+  slice @5 :RowSlice;          # absent if the variable is no part of a larger one
 }
 
 struct MirroredUpdate {

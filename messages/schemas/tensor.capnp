@@ -11,3 +11,14 @@ struct PartialShape {
   unknownRank @0 :Bool;
   dims @1 :List(Int64);      # -1 where unknown
 }
+
+struct RowSlice {
+  # Row i of the tensor is row first + i * stride of the larger one. A variable, or a part of one, takes its rows from all tensors
+  # that have some of them.
+
+  of @0 :Text;               # the name of the larger tensor
+  rows @1 :Int64;            # of the larger tensor
+  first @2 :Int64;
+  stride @3 :Int64;
+  count @4 :Int64;           # the rows of the tensor
+}

@@ -164,8 +164,11 @@ class MirrorRole final : public Role {
     TROUPE_ASSIGN(const PartialShape shape, read(value.getShape()));
     Copy& copy = mirror.copies[value.getCell()];
     if (copy.rank > change.getRank()) return superseded(value.getCell());
-    TROUPE_ASSIGN(copy.cell, site_->state->require(mirror.container, std::string(view(value.getName())),
-                                                   dtype, shape, site_->device->name().text()));
+    std::optional<RowSlice> slice;
+    if (value.hasSlice()) slice = read(value.getSlice());
+    if (slice && !slice->is_valid()) return invalid_argument("a variable is a part that its whole does not have");
+    TROUPE_ASSIGN(copy.cell, site_->state->require(mirror.container, std::string(view(value.getName())), dtype,
+                                                   shape, site_->device->name().text(), slice));
     copy.stream = change.getStream();
     copy.rank = change.getRank();
     return copy.cell.get();

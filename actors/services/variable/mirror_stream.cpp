@@ -55,6 +55,7 @@ AnyMessage MirrorStream::values(const Cells& cells) {
     list[i].setDtype(static_cast<uint8_t>(cell->dtype()));
     write(cell->shape(), list[i].initShape());
     list[i].setVersion(version);
+    if (cell->slice()) write(*cell->slice(), list[i].initSlice());
   }
   return draft.finish(std::move(values));
 }
