@@ -4,7 +4,7 @@
 #include "actors/checkpoint/checkpoint_shard.h"
 #include "actors/site/graph_wire.h"
 #include "messages/schemas/checkpoint.capnp.h"
-#include "messages/wire/texts.h"
+#include "messages/wire/texts_wire.h"
 
 namespace troupe {
 

@@ -3,7 +3,7 @@
 #include "actors/step/session_core.h"
 #include "actors/step/session_server.h"
 #include "actors/step/session_wire.h"
-#include "messages/wire/texts.h"
+#include "messages/wire/texts_wire.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {

@@ -12,7 +12,7 @@
 #include "graph/build/variables.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
-#include "messages/wire/texts.h"
+#include "messages/wire/texts_wire.h"
 
 namespace troupe {
 
@@ -142,16 +142,17 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
   return step;
 }
 
+template <class List>
+void Session::Impl::write_writers(List writers) const {
+  for (uint32_t i = 0; i < writers.size(); ++i)
+    write(checkpoint_writer_address(parts.workers[i].worker), writers[i]);
+}
+
 template <class Request>
 void Session::Impl::set_location(Request request, const std::string& folder) const {
   request.setFolder(as_text(folder));
   request.setContainer(as_text(parts.container));
   write_writers(request.initWriters(static_cast<uint32_t>(parts.workers.size())));
-}
-
-void Session::Impl::write_writers(capnp::List<wire::Address>::Builder writers) const {
-  for (uint32_t i = 0; i < writers.size(); ++i)
-    write(checkpoint_writer_address(parts.workers[i].worker), writers[i]);
 }
 
 /// Returns a number that no other session uses for a state. It is never 0.

@@ -8,7 +8,6 @@
 #include "actors/net/client_node.h"
 #include "actors/net/worker_devices.h"
 #include "actors/step/session.h"
-#include "messages/schemas/cluster.capnp.h"
 #include "messages/values/address.h"
 #include "messages/wire/message.h"
 
@@ -71,7 +70,8 @@ struct Session::Impl {
   /// Fills in the folder, the container and the writers of a SaveCheckpoint or RestoreCheckpoint.
   template <class Request>
   void set_location(Request request, const std::string& folder) const;
-  void write_writers(capnp::List<wire::Address>::Builder writers) const;
+  template <class List>
+  void write_writers(List writers) const;
   uint64_t next_state();
   ActorRef coordinator() const;
   AnyMessage ask_coordinator(AnyMessage message) const;

@@ -8,7 +8,7 @@
 #include "actors/step/profile_wire.h"
 #include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/worker.capnp.h"
-#include "messages/wire/texts.h"
+#include "messages/wire/texts_wire.h"
 
 namespace troupe {
 namespace {

@@ -11,7 +11,7 @@
 #include "apps/train/replica.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
-#include "messages/wire/texts.h"
+#include "messages/wire/texts_wire.h"
 #include "messages/wire/wire.h"
 
 namespace troupe::services {

@@ -1,5 +1,5 @@
-// Arrivals: the answers to the requests of ClusterRounds, which arrive on any thread and are handled on that of the trainer. Shared by
-// both.
+// Arrivals: the answers to the requests of ClusterRounds, which arrive on any thread and are handled on that of the trainer. Shared
+// by both.
 #pragma once
 
 #include <condition_variable>

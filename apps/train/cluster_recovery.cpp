@@ -11,7 +11,7 @@
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/wire/limits.h"
-#include "messages/wire/texts.h"
+#include "messages/wire/texts_wire.h"
 #include "messages/wire/wire.h"
 
 namespace troupe::train {
@@ -100,6 +100,8 @@ void ClusterRounds::welcome(uint64_t done) {
   Losses none;
   while (arrivals_->has_some()) take_arrival(none);
   if (servers_.needs_mirrors()) servers_.begin_mirrors();
+  if (const auto strays = servers_.strays(); !strays.empty())
+    move_variables(strays, "a parameter server has a copy of the variables that a worker had taken over");
   for (size_t i = 0; i < workers_.size(); ++i)
     if (!workers_[i].alive && !workers_[i].joining && runtime_.link_status(workers_[i].task).ok()) join(i);
   const auto is_idle = [](const Worker& worker) { return worker.alive && worker.shards.empty(); };
@@ -195,22 +197,30 @@ bool ClusterRounds::recover(const Status& failure) {
 void ClusterRounds::recover_servers(const Status& failure) {
   const auto lost = await_lost_servers();
   if (++vain_recoveries_ > max_vain_recoveries) give_up(0, failure);
-  recovering_ = true;
-  end_rounds();
-  await_idle_workers();
-  if (!lost.empty()) {
-    const auto text = servers_.fail_over(lost);
-    if (!text) give_up(0, text.status());
-    if (events_.line) events_.line(failure.message() + "; " + *text);
-  }
-  const auto positions = relocate_workers();
-  recovering_ = false;
-  servers_.begin_mirrors();
+  const auto positions = move_variables(lost, failure.message());
   share_again_ = sharing_.has_value();
   if (!share_again_)
     for (const auto& [worker, next] : positions) request_rounds(worker, next);
   if (events_.restart)
     for (const std::string& task : lost) events_.restart(task);
+}
+
+/// Ends the training, and goes on under another number with the variables of these owners in their mirrors. Returns the next round
+/// of each worker that has shards.
+std::vector<std::pair<size_t, uint64_t>> ClusterRounds::move_variables(const std::vector<std::string>& owners,
+                                                                       const std::string& reason) {
+  recovering_ = true;
+  end_rounds();
+  await_idle_workers();
+  if (!owners.empty()) {
+    const auto text = servers_.adopt_mirrors(owners);
+    if (!text) give_up(0, text.status());
+    if (events_.line) events_.line(reason + "; " + *text);
+  }
+  auto positions = relocate_workers();
+  recovering_ = false;
+  servers_.begin_mirrors();
+  return positions;
 }
 
 /// Returns the servers that are not linked. If all are, waits for as long as it takes to notice that one is silent.

@@ -1,8 +1,8 @@
 // ClusterRounds: runs rounds by between-graph replication. Each worker of the cluster runs its own replica (replica.h), and the
 // tasks that own the variables collect the gradients; this class only requests rounds. It requests as many rounds at once as take
 // about a quarter of a second, so that the latency between client and workers does not matter. When a worker is lost, the others
-// take over its shards within the round; a worker that comes back gets shards again between two requests. When a server is lost that
-// has a mirror, the round goes on with the variables of the mirror (servers.h). One thread, that of the trainer.
+// take over its shards within the round; a worker that comes back gets shards again between two requests. When a server is lost
+// that has a mirror, the round goes on with the variables of the mirror (servers.h). One thread, that of the trainer.
 #pragma once
 
 #include <functional>
@@ -92,6 +92,8 @@ class ClusterRounds final : public Rounds {
   void tell_coordinator(int64_t applied);
 
   void recover_servers(const Status& failure);
+  std::vector<std::pair<size_t, uint64_t>> move_variables(const std::vector<std::string>& owners,
+                                                          const std::string& reason);
   std::vector<std::string> await_lost_servers() const;
   void await_idle_workers();
   std::vector<std::pair<size_t, uint64_t>> relocate_workers();

@@ -15,6 +15,8 @@ namespace {
 /// The device on which the variables of a task lie.
 constexpr const char* device_of_variables = "/device:CPU:0";
 
+bool is_worker(const std::string& task) { return task.starts_with("/job:worker/"); }
+
 template <class T>
 AnyMessage about(uint64_t mirror) {
   Draft<T> draft;
@@ -54,11 +56,35 @@ void Servers::begin_mirrors() {
   needs_mirrors_ = false;
   for (const std::string& owner : owners_of_variables(config_)) {
     const auto mirror = mirrors_.find(owner);
-    if (mirror == mirrors_.end())
+    if (mirror == mirrors_.end()) {
       begin_mirror(owner);
-    else if (mirror->second.complete && !mirror->second.awaited)
-      await_end(owner);
+    } else if (mirror->second.complete) {
+      const bool moves = is_worker(mirror->second.target) && has_server(owner);
+      if (moves)
+        begin_mirror(owner);
+      else if (!mirror->second.awaited)
+        await_end(owner);
+    }
+    const auto now = mirrors_.find(owner);
+    needs_mirrors_ |=
+        now != mirrors_.end() && is_worker(now->second.target) && config_.cluster.tasks.contains("ps");
   }
+}
+
+/// Returns whether a parameter server can have the mirror of an owner now.
+bool Servers::has_server(const std::string& owner) const {
+  return std::ranges::any_of(candidates(owner), [this](const std::string& task) {
+    return !is_worker(task) && runtime_.link_status(task).ok();
+  });
+}
+
+std::vector<std::string> Servers::strays() const {
+  std::vector<std::string> result;
+  for (const auto& [owner, mirror] : mirrors_)
+    if (is_worker(owner) && mirror.complete && !*mirror.given_up && !is_worker(mirror.target) &&
+        runtime_.link_status(mirror.target).ok())
+      result.push_back(owner);
+  return result;
 }
 
 /// Returns whether the process that had the variables is linked.
@@ -117,8 +143,8 @@ void Servers::begun(const std::string& owner, uint64_t number, const Status& sta
   await_end(owner);
 }
 
-/// Asks the owner to say when its mirror is lost. Then the mirror is ended at once, because until then steps of all threads may wait
-/// for their changes to be acknowledged.
+/// Asks the owner to say when its mirror is lost. Then the mirror is ended at once, because until then steps of all threads may
+/// wait for their changes to be acknowledged.
 void Servers::await_end(const std::string& owner) {
   const auto source = actor(mirror_source_role, owner);
   needs_mirrors_ |= !source.ok();
@@ -161,7 +187,7 @@ std::vector<std::string> Servers::lost() const {
   return result;
 }
 
-Result<std::string> Servers::fail_over(const std::vector<std::string>& lost) {
+Result<std::string> Servers::adopt_mirrors(const std::vector<std::string>& lost) {
   std::vector<AddressedRequest> adoptions;
   for (const std::string& owner : lost) {
     const auto mirror = mirrors_.find(owner);

@@ -22,7 +22,8 @@ class Servers {
   /// Has a function called later, on the trainer's thread. May be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// Changes config.cluster.owners, which must be set if variables are mirrored, when variables move. Both must outlive this object.
+  /// Changes config.cluster.owners, which must be set if variables are mirrored, when variables move. Both must outlive this
+  /// object.
   Servers(Runtime& runtime, config::RunConfig& config, Post post)
       : runtime_(runtime), config_(config), post_(std::move(post)) {}
   ~Servers();
@@ -32,16 +33,19 @@ class Servers {
   /// Returns the addresses of the actors with this role beside the variables, each once. Throws Error.
   std::vector<Address> roles(const std::string& role) const;
   bool mirrored() const { return config_.train.fault.mirror; }
-  /// Begins a mirror for each owner that has none, if another task is linked that can have it. Returns at once.
+  /// Begins a mirror for each owner that has none, if another task is linked that can have it, and for each whose mirror is on a
+  /// worker, if a parameter server is linked. Returns at once.
   void begin_mirrors();
-  /// Returns whether a mirror has ended, or could not begin, since begin_mirrors() was called last.
+  /// Returns whether begin_mirrors() may have something to do.
   bool needs_mirrors() const { return needs_mirrors_; }
 
   /// Returns the owners that are not linked, or whose processes are not those that had the variables.
   std::vector<std::string> lost() const;
+  /// Returns the owners that are workers, though there are parameter servers, and whose mirrors on parameter servers are complete.
+  std::vector<std::string> strays() const;
   /// Makes the mirrors of these owners the owners of their variables, and ends the mirrors that were on them. Returns text about
   /// where the variables are now. Fails with Unavailable if one of them has no mirror that is complete and linked.
-  Result<std::string> fail_over(const std::vector<std::string>& lost);
+  Result<std::string> adopt_mirrors(const std::vector<std::string>& lost);
 
  private:
   struct Mirror {
@@ -56,6 +60,7 @@ class Servers {
   Result<Address> address(const std::string& role, const std::string& task) const;
   Result<ActorRef> actor(const std::string& role, const std::string& task) const;
   std::vector<std::string> candidates(const std::string& owner) const;
+  bool has_server(const std::string& owner) const;
   void begin_mirror(const std::string& owner);
   bool is_alive(const std::string& owner) const;
   void begun(const std::string& owner, uint64_t number, const Status& status);

@@ -32,10 +32,9 @@ class WorkerReplica {
   };
   /// How far this worker and the variables are.
   struct Progress {
-    uint64_t next = 0;  ///< the next round of this worker
-    uint64_t least = 0,
-             most =
-                 0;  ///< synchronous mode: how many rounds have been applied to every variable, and to some
+    uint64_t next = 0;   ///< the next round of this worker
+    uint64_t least = 0;  ///< synchronous mode: how many rounds have been applied to every variable
+    uint64_t most = 0;   ///< and to some
   };
   /// Uses the variables at another place from now on. A round that has failed is the next one.
   virtual Progress relocate(const Place&) {

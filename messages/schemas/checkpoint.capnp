@@ -73,9 +73,10 @@ struct SaveCheckpoint {
 }
 
 struct CheckpointSaved {
-  # Fails with Aborted if a writer does not hold the state any more; with AlreadyExists if two processes have a variable of the same name; with Cancelled if the session ended meanwhile, and
-  # then there is no such checkpoint; with ResourceExhausted if the disk is full; with Unimplemented if safetensors files cannot
-  # hold the dtype of a variable; and with any failure of the disk or of a writer.
+  # Fails with Aborted if a writer does not hold the state any more; with AlreadyExists if two processes have a variable of the same
+  # name; with Cancelled if the session ended meanwhile, and then there is no such checkpoint; with ResourceExhausted if the disk is
+  # full; with Unimplemented if safetensors files cannot hold the dtype of a variable; and with any failure of the disk or of a
+  # writer.
 
   folder @0 :Text;           # the folder of this checkpoint
   problem @1 :Text;          # why old checkpoints could not be removed; empty if they were removed

@@ -19,8 +19,8 @@
 #
 # A mirror that has been adopted refuses further changes with Aborted, so a primary that is alive but unreachable acknowledges no
 # update any more. When the mirror is lost, the primary keeps the answers to its updates until the client ends the mirror: the
-# client might be about to adopt it. When the client is lost for 10 s, the primary ends the mirror, unless it has been adopted, which
-# only the mirror role knows. When the primary is lost, the copies are kept for 60 s.
+# client might be about to adopt it. When the client is lost for 10 s, the primary ends the mirror, unless it has been adopted,
+# which only the mirror role knows. When the primary is lost, the copies are kept for 60 s.
 #
 # Costs per update: one MirrorChange with the value inputs of the op, not with the values of the variables.
 @0xe1f7a2c94b3d5806;
@@ -86,8 +86,8 @@ struct MirrorExpired {
 }
 
 struct MirrorChange {
-  # Request, answered by ChangeMirrored. Fails with Aborted if the mirror has ended, or if a stream of higher rank has sent the cells. The
-  # attachments are the values of the cells, or the value inputs of the op, in order.
+  # Request, answered by ChangeMirrored. Fails with Aborted if the mirror has ended, or if a stream of higher rank has sent the
+  # cells. The attachments are the values of the cells, or the value inputs of the op, in order.
 
   mirror @0 :UInt64;
   stream @1 :UInt64;           # of one actor

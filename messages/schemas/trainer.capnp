@@ -9,7 +9,7 @@
 #     |<----------------- ShardsAssigned  |
 #     | RunRounds (first, rounds) ------->| one step per shard and round: feeds variables, pushes gradients; the last step of a
 #     |<---------------------- RoundsRun  | round also fetches the next variables
-#     | Relocate ------------------------>| after the loss of a server: builds the graph again, with the variables where they are now
+#     | Relocate ------------------------>| after the loss of a server: rebuilds the graph with the variables at their new places
 #     |<----------------------- Relocated |
 #     | EndTraining --------------------->| the running step ends with Cancelled, and the session is closed
 #

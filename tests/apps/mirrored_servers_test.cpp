@@ -1,5 +1,5 @@
-// Training over processes with mirrored servers: whichever server is killed or stopped, and whenever, the run goes on by itself from
-// where it was, without a checkpoint. In synchronous modes its weights are those of an undisturbed run.
+// Training over processes with mirrored servers: whichever server is killed or stopped, and whenever, the run goes on by itself
+// from where it was, without a checkpoint. In synchronous modes its weights are those of an undisturbed run.
 #include <boost/test/unit_test.hpp>
 
 #include <unistd.h>
@@ -77,6 +77,22 @@ BOOST_AUTO_TEST_CASE(a_new_mirror_takes_the_place_of_one_that_was_adopted) {
   BOOST_TEST(launcher.end() == 0, launcher.output());
   BOOST_TEST(!says(launcher, "; restart 1 of"), launcher.output());
   check_equal(weights("killed"), weights("alone"));
+}
+
+// The only server is lost, so a worker takes over its variables, and gives them back.
+BOOST_AUTO_TEST_CASE(a_server_that_comes_back_gets_its_variables_again) {
+  auto more = mirrored("ps=1,worker=2");
+  more.insert(more.end(), {"--set", "train.fault.max_restarts=1", "--set", "train.max_epochs=60"});
+  const Arguments longer = {"--set", "train.replication.shards=2", "--set", "train.max_epochs=60"};
+  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("longer", longer)).end() == 0);
+  Program launcher(TROUPE_PROGRAM, arguments("moved", more));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
+  kill(test::children_of(launcher.process()).at(0), SIGKILL);
+  BOOST_TEST_REQUIRE(launcher.wait_for("the variables of /job:ps/replica:0/task:0 are on /job:worker"),
+                     launcher.output());
+  BOOST_TEST_REQUIRE(launcher.wait_for("are on /job:ps/replica:0/task:0"), launcher.output());
+  BOOST_TEST(launcher.end() == 0, launcher.output());
+  check_equal(weights("moved"), weights("longer"));
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_server_is_superseded) {

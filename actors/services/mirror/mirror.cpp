@@ -166,9 +166,10 @@ class MirrorRole final : public Role {
     if (copy.rank > change.getRank()) return superseded(value.getCell());
     std::optional<RowSlice> slice;
     if (value.hasSlice()) slice = read(value.getSlice());
-    if (slice && !slice->is_valid()) return invalid_argument("a variable is a part that its whole does not have");
-    TROUPE_ASSIGN(copy.cell, site_->state->require(mirror.container, std::string(view(value.getName())), dtype,
-                                                   shape, site_->device->name().text(), slice));
+    if (slice && !slice->is_valid())
+      return invalid_argument("a variable is a part that its whole does not have");
+    TROUPE_ASSIGN(copy.cell, site_->state->require(mirror.container, std::string(view(value.getName())),
+                                                   dtype, shape, site_->device->name().text(), slice));
     copy.stream = change.getStream();
     copy.rank = change.getRank();
     return copy.cell.get();

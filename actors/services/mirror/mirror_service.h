@@ -1,4 +1,5 @@
-// The mirror service: keeps copies of the variables of a device on another device. It carries out no ops. One per device; any thread.
+// The mirror service: keeps copies of the variables of a device on another device. It carries out no ops. One per device; any
+// thread.
 #pragma once
 
 #include "actors/site/device_site.h"

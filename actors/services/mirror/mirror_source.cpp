@@ -113,7 +113,8 @@ class MirrorSourceRole final : public Role {
     });
   }
 
-  /// Called some time after the client was lost. It may have adopted the mirror before, or may do so if only this device has lost it.
+  /// Called some time after the client was lost. It may have adopted the mirror before, or may do so if only this device has lost
+  /// it.
   void expire(uint64_t mirror) {
     if (!has(mirror)) return;
     if (const auto client = site_->node.directory.find(mirror_->client)) return watch_client(*client);

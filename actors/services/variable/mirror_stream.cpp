@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "actors/site/graph_wire.h"
+#include "messages/schemas/mirror.capnp.h"
+#include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {
@@ -27,6 +29,14 @@ AnyMessage describe(const UpdateRule& rule) {
 }
 
 }  // namespace
+
+template <class Change>
+void MirrorStream::number_change(Change& change) {
+  change.setMirror(target_.mirror);
+  change.setStream(number_);
+  change.setSequence(++sequence_);
+  change.setRank(rank_);
+}
 
 bool MirrorStream::covers(const Cells& cells) const {
   if (cells.empty()) return false;
@@ -75,13 +85,6 @@ AnyMessage MirrorStream::update(const Message<wire::Update>& update,
   change.setCounter(update->getCounter());
   change.setCount(update->getCount());
   return draft.finish({update.attachments().begin(), update.attachments().end()});
-}
-
-void MirrorStream::number_change(wire::MirrorChange::Builder& change) {
-  change.setMirror(target_.mirror);
-  change.setStream(number_);
-  change.setSequence(++sequence_);
-  change.setRank(rank_);
 }
 
 AnyMessage MirrorStream::definition_of(const std::shared_ptr<const UpdateRule>& rule) {

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "actors/services/variable/variable_groups.h"
-#include "messages/schemas/mirror.capnp.h"
-#include "messages/schemas/variable.capnp.h"
 
 namespace troupe {
+
+namespace wire {
+struct Update;
+}
 
 class MirrorStream {
  public:
@@ -35,7 +37,8 @@ class MirrorStream {
                     const Cells& cells);
 
  private:
-  void number_change(wire::MirrorChange::Builder& change);
+  template <class Change>
+  void number_change(Change& change);
   AnyMessage definition_of(const std::shared_ptr<const UpdateRule>& rule);
 
   const MirrorTarget target_;

@@ -32,8 +32,8 @@ constexpr size_t max_bytes_in_handler = 512 << 10;
 struct Pending {
   AnyMessage message;
   std::shared_ptr<const UpdateRule> rule;  ///< of an Update
-  std::vector<std::shared_ptr<StateCell>>
-      cells;  ///< of an Update with a counter: the last one is the counter
+  /// The last one is the counter, if an Update has one.
+  std::vector<std::shared_ptr<StateCell>> cells;
   Reply reply;
   Status failure;                   ///< for an update computed outside the handler: its result
   std::vector<Tensor> before = {};  ///< of an op that yields the value before the update: that value

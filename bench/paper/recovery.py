@@ -1,0 +1,85 @@
+"""Measures how long a training takes to go on after `kill -9` of one of its processes, by role:
+   python bench/paper/recovery.py build/release/troupe [KILLS [EXAMPLE]]
+Each kill is one run of examples/EXAMPLE.toml (digits) with 2 parameter servers and 2 workers, in synchronous mode. A time is that
+from the kill to the first line about an epoch that was complete after the run had noticed the loss; so an epoch is part of it, whose
+usual time is in the last column. Then it measures what mirrored servers cost: the time of a run with and without them, in turn.
+"""
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+ROLES = [  # name, the processes that are killed in turn, what is set, the text that tells that the loss was noticed
+    ("worker", (2, 3), ["train.fault.max_restarts=0"], "taken over by"),
+    ("worker that is restarted", (2, 3), ["train.fault.max_restarts=1"], "taken over by"),
+    ("mirrored server", (0, 1), ["train.fault.mirror=true"], "the variables of"),
+    ("server, from a checkpoint", (0, 1), ["train.fault.max_restarts=1", "train.checkpoint.every='20 steps'"], "restart 1 of 1"),
+]
+
+
+def command(program, example, folder, settings):
+    arguments = [program, "train", EXAMPLES / f"{example}.toml", "--local", "ps=2,worker=2"]
+    for setting in [f"run.directory='{folder}'", "train.early_stop.patience=1000000", "train.replication={mode='sync'}", *settings]:
+        arguments += ["--set", setting]
+    return arguments
+
+
+def children(process):
+    tasks = pathlib.Path(f"/proc/{process}/task")
+    return [int(child) for task in tasks.iterdir() for child in (task / "children").read_text().split()]
+
+
+def recovery(program, example, settings, noticed, victim, epochs_before):
+    """Returns the seconds from the kill to the next epoch, and the seconds of an epoch before."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = command(program, example, folder, ["train.max_epochs=1000000", *settings])
+        run = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        epochs, killed, lost = [], None, False
+        for line in run.stdout:
+            now = time.perf_counter()
+            lost = lost or (killed is not None and noticed in line)
+            if not line.startswith("epoch"):
+                continue
+            epochs.append(now)
+            if lost:
+                break
+            if killed is None and len(epochs) == epochs_before:
+                killed = time.perf_counter()
+                os.kill(children(run.pid)[victim], signal.SIGKILL)
+        run.send_signal(signal.SIGINT)
+        run.communicate()
+    assert lost, f"the run ended: {' '.join(map(str, arguments))}"
+    usual = [after - before for before, after in zip(epochs[1 : epochs_before - 1], epochs[2:epochs_before])]
+    return epochs[-1] - killed, statistics.median(usual)
+
+
+def seconds_of_run(program, example, epochs, mirror):
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = command(program, example, folder, [f"train.max_epochs={epochs}", f"train.fault.mirror={mirror}"])
+        output = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
+    return float(output.rsplit("epochs) in ", 1)[1].split()[0])
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    kills = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    example = sys.argv[3] if len(sys.argv) > 3 else "digits"
+    print("| killed | median, ms | 99th percentile, ms | an epoch, ms |\n|---|---|---|---|")
+    for name, victims, settings, noticed in ROLES:
+        times = [recovery(program, example, settings, noticed, victims[i % 2], 12 + i % 7) for i in range(kills)]
+        taken = sorted(time for time, _ in times)
+        late = taken[min(kills - 1, int(0.99 * kills))]
+        epoch = statistics.median(epoch for _, epoch in times)
+        print(f"| {name} | {statistics.median(taken) * 1e3:.0f} | {late * 1e3:.0f} | {epoch * 1e3:.0f} |", flush=True)
+    epochs = 60 if example == "digits" else 6
+    ratios = [seconds_of_run(program, example, epochs, "true") / seconds_of_run(program, example, epochs, "false") for _ in range(5)]
+    print(f"\nWith mirrored servers a step takes {statistics.median(ratios):.2f} times as long.")
+
+
+if __name__ == "__main__":
+    main()
