@@ -120,7 +120,7 @@ PartitionedVariable partitioned_weight(const Layer& layer, const Weight& whole, 
 }
 
 PartitionedVariable partitioned_variable(const Scope& scope, std::string_view name, const Shape& shape,
-                                         const Initial& initial, const Partition& options, DType dtype) {
+                                         const Initial& initial, const Partitioning& options, DType dtype) {
   const Weight whole{std::string(name), shape, dtype, initial, options.trainable};
   const int64_t count = shape.rank() == 0 ? 1 : options.partitioner(shape, dtype);
   PartitionedVariable result{scope.prefix() + whole.name, shape, {}, options.strategy};

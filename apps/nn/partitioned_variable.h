@@ -3,7 +3,7 @@
 // so that a run resumes with another number of parts. Uses only the public builder and throws Error as it does. Public header;
 // one thread at a time per graph.
 //
-//   const nn::Partition servers{.partitioner = nn::fixed_size(2), .devices = {"/job:ps/task:0", "/job:ps/task:1"}};
+//   const nn::Partitioning servers{.partitioner = nn::fixed_size(2), .devices = {"/job:ps/task:0", "/job:ps/task:1"}};
 //   const auto table = nn::partitioned_variable(g, "table", {1'000'000, 128}, nn::glorot_uniform, servers);
 //   const auto rows = nn::embedding_lookup(g, table, ids);
 #pragma once
@@ -51,7 +51,7 @@ struct PartitionedVariable {
 /// Returns a scope on the device where a part is.
 Scope beside(const Scope& scope, Output part);
 
-struct Partition {
+struct Partitioning {
   Partitioner partitioner = fixed_size(1);
   PartitionStrategy strategy = PartitionStrategy::Mod;
   /// The parts are placed on these devices in turn. Empty: on that of the scope.
@@ -60,7 +60,7 @@ struct Partition {
 };
 /// Adds the parts "NAME/part_0", "NAME/part_1", ... of a variable of at least one dimension and one row.
 PartitionedVariable partitioned_variable(const Scope& scope, std::string_view name, const Shape& shape,
-                                         const Initial& initial, const Partition& options = {},
+                                         const Initial& initial, const Partitioning& options = {},
                                          DType dtype = f32);
 /// Returns what the parts are parts of, if they are the tensors of a list in the order of partitioned_variable(). Throws
 /// InvalidArgument if the list is empty, or the tensors have no or different numbers of columns.

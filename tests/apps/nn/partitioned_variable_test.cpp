@@ -14,14 +14,14 @@
 namespace troupe::test {
 namespace {
 
-using nn::Partition;
+using nn::Partitioning;
 using nn::PartitionStrategy;
 
 constexpr uint64_t seed = 3;
 
 /// A graph with a table in parts, and a session that has given the variables their first values.
 struct Table {
-  Table(const Shape& shape, const nn::Initial& initial, const Partition& options, DType dtype = f32)
+  Table(const Shape& shape, const nn::Initial& initial, const Partitioning& options, DType dtype = f32)
       : table(nn::partitioned_variable(g.with_prefix("model"), "table", shape, initial, options, dtype)) {}
   void start() {
     session.emplace(runtime.session(graph, {.seed = seed}));
@@ -36,7 +36,7 @@ struct Table {
   std::optional<Session> session;
 };
 
-Partition in_parts(int64_t count, PartitionStrategy strategy) {
+Partitioning in_parts(int64_t count, PartitionStrategy strategy) {
   return {.partitioner = nn::fixed_size(count), .strategy = strategy};
 }
 
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(initial_values_do_not_depend_on_the_parts) {
 
 /// Saves and restores a table, the moments of its optimizer and its average.
 struct Training : Table {
-  explicit Training(const Partition& options) : Table({10, 3}, nn::glorot_uniform, options) {
+  explicit Training(const Partitioning& options) : Table({10, 3}, nn::glorot_uniform, options) {
     const Output loss = l2_loss(g, nn::as_tensor(g, table));
     const nn::WeightAverages averages(g, 0.5);
     nn::ReplicationStrategy strategy;
@@ -126,16 +126,16 @@ struct Training : Table {
 };
 
 BOOST_AUTO_TEST_CASE(checkpoints_hold_one_logical_tensor) {
-  const std::vector<Partition> cuts = {
+  const std::vector<Partitioning> cuts = {
       in_parts(3, PartitionStrategy::Mod), in_parts(2, PartitionStrategy::Mod),
       in_parts(4, PartitionStrategy::Div), in_parts(1, PartitionStrategy::Div)};
-  for (const Partition& before : cuts) {
+  for (const Partitioning& before : cuts) {
     const TemporaryFolder folder;
     Training saved(before);
     for (int i = 0; i < 3; ++i) saved.session->run({saved.step});
     saved.session->save(folder.path(), {.round = 3, .note = {}});
     const auto expected = saved.values();
-    for (const Partition& after : cuts) {
+    for (const Partitioning& after : cuts) {
       Training restored(after);
       const auto checkpoint = restored.session->restore(folder.path());
       BOOST_TEST(checkpoint.missing.empty());
