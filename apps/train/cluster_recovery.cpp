@@ -37,9 +37,7 @@ std::string text_of(const std::vector<uint32_t>& shards) {
 void ClusterRounds::failed(size_t index, const Status& failure) {
   Worker& worker = workers_[index];
   if (!worker.alive || !worker.failure.ok() || recovering_) return;
-  const bool may_recover =
-      failure.code() == Code::Unavailable || (servers_.mirrored() && failure.code() == Code::Aborted);
-  if (!may_recover) give_up(index, failure);
+  if (!may_recover(failure)) give_up(index, failure);
   worker.failure = failure;
   call_later(index, assignment(index, -1), ArrivalKind::Probed);
 }
@@ -48,8 +46,13 @@ void ClusterRounds::probed(size_t index, const Status& status) {
   const Status failure = std::exchange(workers_[index].failure, {});
   if (recovering_ || !workers_[index].alive) return;
   if (status.code() == Code::Unavailable) return lose(index, failure);
-  if (!servers_.mirrored()) give_up(index, failure);
   recover_servers(failure);
+}
+
+/// Returns whether the failure of a step may be due to the loss of a task or link, so that the training may go on from where it is.
+bool ClusterRounds::may_recover(const Status& failure) const {
+  const bool may_be_loss = failure.code() == Code::Unavailable || failure.code() == Code::Aborted;
+  return may_be_loss && !is_among_peers(config_);
 }
 
 void ClusterRounds::give_up(size_t index, const Status& failure) {
@@ -185,8 +188,7 @@ void ClusterRounds::tell_coordinator(int64_t applied) {
 // ---- Servers that are lost
 
 bool ClusterRounds::recover(const Status& failure) {
-  const bool may_recover = failure.code() == Code::Unavailable || failure.code() == Code::Aborted;
-  if (!servers_.mirrored() || !may_recover) return false;
+  if (!may_recover(failure)) return false;
   requested_ = 0;
   recover_servers(failure);
   return true;
@@ -196,7 +198,8 @@ bool ClusterRounds::recover(const Status& failure) {
 /// where they are now. Workers repeat the round that has failed.
 void ClusterRounds::recover_servers(const Status& failure) {
   const auto lost = await_lost_servers();
-  if (++vain_recoveries_ > max_vain_recoveries) give_up(0, failure);
+  if (++vain_recoveries_ > max_vain_recoveries || (!lost.empty() && !servers_.mirrored()))
+    give_up(0, failure);
   const auto positions = move_variables(lost, failure.message());
   share_again_ = sharing_.has_value();
   if (!share_again_)

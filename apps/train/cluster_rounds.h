@@ -91,6 +91,7 @@ class ClusterRounds final : public Rounds {
   AnyMessage assignment(size_t worker, int64_t applied) const;
   void tell_coordinator(int64_t applied);
 
+  bool may_recover(const Status& failure) const;
   void recover_servers(const Status& failure);
   std::vector<std::pair<size_t, uint64_t>> move_variables(const std::vector<std::string>& owners,
                                                           const std::string& reason);

@@ -30,10 +30,13 @@ Servers::~Servers() {
   for (const auto& [owner, mirror] : mirrors_) end_mirror(owner, mirror.number);
 }
 
-std::vector<Address> Servers::roles(const std::string& role) const {
+std::vector<Address> Servers::roles(const std::string& role) {
   auto addresses = value_or_throw(
       runtime_.services().addresses(role, owners_of_variables(config_), config_.train.fault.start_timeout));
-  for (Address& address : addresses) address.key = address.task + device_of_variables;
+  for (Address& address : addresses) {
+    address.key = address.task + device_of_variables;
+    incarnations_.try_emplace(address.task, address.incarnation);
+  }
   return addresses;
 }
 
@@ -117,7 +120,6 @@ void Servers::begin_mirror(const std::string& owner) {
     const auto source = actor(mirror_source_role, owner);
     const auto copies = address(mirror_role, target);
     if (!source || !copies) continue;
-    incarnations_.try_emplace(owner, value_or_throw(address(mirror_source_role, owner)).incarnation);
     const uint64_t number = random_id();
     Draft<wire::BeginMirror> draft;
     draft->setMirror(number);

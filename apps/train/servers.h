@@ -22,7 +22,7 @@ class Servers {
   /// Has a function called later, on the trainer's thread. May be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
-  /// Changes config.cluster.owners, which must be set if variables are mirrored, when variables move. Both must outlive this
+  /// Changes config.cluster.owners, which must be set if there are servers, when variables move. Both must outlive this
   /// object.
   Servers(Runtime& runtime, config::RunConfig& config, Post post)
       : runtime_(runtime), config_(config), post_(std::move(post)) {}
@@ -31,7 +31,7 @@ class Servers {
   Servers& operator=(const Servers&) = delete;
 
   /// Returns the addresses of the actors with this role beside the variables, each once. Throws Error.
-  std::vector<Address> roles(const std::string& role) const;
+  std::vector<Address> roles(const std::string& role);
   bool mirrored() const { return config_.train.fault.mirror; }
   /// Begins a mirror for each owner that has none, if another task is linked that can have it, and for each whose mirror is on a
   /// worker, if a parameter server is linked. Returns at once.

@@ -89,7 +89,7 @@ class Run {
       return invalid_argument(
           "train.fault.mirror needs variables that tasks of a cluster own for its workers, as with --local "
           "ps=2,worker=2");
-    if (config_.train.fault.mirror) config_.cluster.owners = first_owners(config_);
+    if (has_servers()) config_.cluster.owners = first_owners(config_);
     build();
     const auto start_until = Clock::now() + config_.train.fault.start_timeout;
     TROUPE_RETURN_IF_FAILED(await_cluster(start_until));
