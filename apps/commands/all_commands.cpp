@@ -4,6 +4,7 @@ namespace troupe::commands {
 
 void add_train_command(CLI::App& app, int& result);
 void add_launch_command(CLI::App& app, int& result);
+void add_sweep_command(CLI::App& app, int& result);
 void add_node_command(CLI::App& app, int& result);
 void add_check_command(CLI::App& app, int& result);
 void add_data_command(CLI::App& app, int& result);
@@ -20,6 +21,7 @@ void add_graph_command(CLI::App& app, int& result);
 void add_all_commands(CLI::App& app, int& result) {
   add_train_command(app, result);
   add_launch_command(app, result);
+  add_sweep_command(app, result);
   add_node_command(app, result);
   add_check_command(app, result);
   add_data_command(app, result);

@@ -14,12 +14,7 @@ void add_train_command(CLI::App& app, int& result) {
   auto* command =
       add_command(app, "train", "Train the model of a run file.", "troupe train examples/digits.toml");
   add_run_options(*command, *arguments);
-  auto* local =
-      command->add_option("--local", arguments->local,
-                          "use processes of this machine, which start and end with the run: ps=1,worker=2");
-  command
-      ->add_option("--cluster", arguments->cluster, "use the nodes of a cluster file, which must be running")
-      ->excludes(local);
+  add_cluster_options(*command, *arguments);
   command->callback([arguments, &result] { result = train(*arguments); });
 }
 

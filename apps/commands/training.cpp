@@ -117,7 +117,36 @@ Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& a
   return std::optional(std::move(plan));
 }
 
-/// Starts the processes of this run; null if it starts none. Stores the cluster's tasks in `config` and the cluster in `options`.
+/// Adds to the error of a step which process has ended and how, if one has. The step may fail before the system reports the end of
+/// the process, so this function waits up to half a second for that.
+Status with_loss(const Status& status, const cluster::Processes* nodes) {
+  const bool gone = nodes && retry_may_help(status.code());
+  const std::string loss = gone ? nodes->first_loss(std::chrono::milliseconds(500)) : std::string();
+  return loss.empty() ? status : Status(status.code(), loss + "; " + status.message());
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& command, TrainArguments& arguments) {
+  add_run_file(command, arguments.run);
+  command.add_option("--resume", arguments.resume,
+                     "continue a run: its folder, or 'auto' for the newest run of this name");
+  command.add_option("--dry-run", arguments.dry_run_steps, "run this number of steps and write nothing")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("-q,--quiet", arguments.quiet, "print only errors");
+  add_memory(command, arguments.memory);
+  add_transport(command, arguments.transport);
+}
+
+void add_cluster_options(CLI::App& command, TrainArguments& arguments) {
+  auto* local =
+      command.add_option("--local", arguments.local,
+                         "use processes of this machine, which start and end with the run: ps=1,worker=2");
+  command
+      .add_option("--cluster", arguments.cluster, "use the nodes of a cluster file, which must be running")
+      ->excludes(local);
+}
+
 Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
                                                         config::RunConfig& config,
                                                         train::TrainerOptions& options) {
@@ -138,27 +167,6 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
   options.recover = [started = nodes.get()](const auto& silent) { return started->restart(silent); };
   options.lost = [started = nodes.get()] { return !started->first_loss({}).empty(); };
   return nodes;
-}
-
-/// Adds to the error of a step which process has ended and how, if one has. The step may fail before the system reports the end of
-/// the process, so this function waits up to half a second for that.
-Status with_loss(const Status& status, const cluster::Processes* nodes) {
-  const bool gone = nodes && retry_may_help(status.code());
-  const std::string loss = gone ? nodes->first_loss(std::chrono::milliseconds(500)) : std::string();
-  return loss.empty() ? status : Status(status.code(), loss + "; " + status.message());
-}
-
-}  // namespace
-
-void add_run_options(CLI::App& command, TrainArguments& arguments) {
-  add_run_file(command, arguments.run);
-  command.add_option("--resume", arguments.resume,
-                     "continue a run: its folder, or 'auto' for the newest run of this name");
-  command.add_option("--dry-run", arguments.dry_run_steps, "run this number of steps and write nothing")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("-q,--quiet", arguments.quiet, "print only errors");
-  add_memory(command, arguments.memory);
-  add_transport(command, arguments.transport);
 }
 
 int train(const TrainArguments& arguments) {

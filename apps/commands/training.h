@@ -1,11 +1,14 @@
-// The work that the subcommands train and launch share: starting the processes, training, and reporting the result.
+// The work that the subcommands train, launch and sweep share: starting the processes, training, and reporting the result.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "apps/cluster/launch.h"
+#include "apps/cluster/processes.h"
 #include "apps/commands/run_file.h"
+#include "apps/train/trainer.h"
 
 namespace troupe::commands {
 
@@ -23,6 +26,12 @@ struct TrainArguments {
 
 /// Adds the options that train and launch have in common.
 void add_run_options(CLI::App& command, TrainArguments& arguments);
+/// Adds the options --local and --cluster.
+void add_cluster_options(CLI::App& command, TrainArguments& arguments);
+/// Starts the processes of this run; null if it starts none. Stores the cluster's tasks in `config` and the cluster in `options`.
+Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
+                                                        config::RunConfig& config,
+                                                        train::TrainerOptions& options);
 /// Trains and reports the result. Returns the exit code.
 int train(const TrainArguments& arguments);
 

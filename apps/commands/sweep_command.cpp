@@ -1,0 +1,195 @@
+// The subcommand sweep: trains the model of a run file with many values of some keys, and lists the results.
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/commands/training.h"
+#include "apps/train/sweep.h"
+#include "apps/train/train_data.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+struct SweepArguments {
+  TrainArguments train;
+  std::vector<std::string> keys;  ///< the values of --try
+  long long random = 0;           ///< the number of trials to draw; 0: all combinations
+  unsigned long long seed = 1;
+  std::string metric = "valid/loss", mode;
+  train::SweepOptions options;
+};
+
+/// Runs the trials of a sweep, one after the other, in the processes that it starts for the first one.
+class Trials {
+ public:
+  explicit Trials(const SweepArguments& arguments) : arguments_(arguments) {
+    options_.memory = arguments.train.memory;
+    options_.stop = &stop_on_signals();
+  }
+
+  bool run(train::Trial& trial, int64_t epochs) {
+    const Status status = try_run(trial, epochs);
+    trial.failure = status;
+    if (!status.ok()) trial.score.reset();
+    if (!arguments_.train.quiet && !arguments_.train.run.json) print(trial);
+    return stop_signal() == 0;
+  }
+
+ private:
+  Status try_run(train::Trial& trial, int64_t epochs) {
+    RunFile file = arguments_.train.run;
+    file.set.insert(file.set.end(), trial.settings.begin(), trial.settings.end());
+    file.set.push_back("train.max_epochs=" + std::to_string(epochs));
+    TROUPE_ASSIGN(auto config, load(file));
+    const bool goes_on =
+        epochs < arguments_.options.max_epochs;  // from the last weights, not from the best ones
+    if (goes_on && config.train.early_stop) config.train.early_stop->keep_best = false;
+    RealDisk disk;
+    TROUPE_ASSIGN(const auto data, train::load_data(disk, config));
+    TROUPE_RETURN_IF_FAILED(use_nodes(config));
+    options_.resume = trial.folder;
+    TROUPE_ASSIGN(const auto result, train::train(config, data, options_));
+    trial.epochs = result.epochs;
+    trial.seconds += result.seconds;
+    trial.folder = result.folder;
+    TROUPE_ASSIGN(trial.score, score_of(result));
+    if (!std::isfinite(*trial.score)) return Status(Code::OutOfRange, arguments_.metric + " is not finite");
+    return {};
+  }
+
+  Status use_nodes(config::RunConfig& config) {
+    if (started_) {
+      config.cluster.tasks = tasks_;
+      return {};
+    }
+    TROUPE_ASSIGN(nodes_, start_nodes(arguments_.train, config, options_));
+    tasks_ = config.cluster.tasks;
+    started_ = true;
+    return {};
+  }
+
+  Result<double> score_of(const train::TrainingResult& result) const {
+    if (arguments_.metric == "train/loss") return result.loss;
+    std::string known = "train/loss";
+    for (const auto& [name, value] : result.evaluation) {
+      if (name == arguments_.metric) return value;
+      known += ", " + name;
+    }
+    return invalid_argument("--metric is '" + arguments_.metric + "', but the run has " + known);
+  }
+
+  void print(const train::Trial& trial) const {
+    std::string settings;
+    for (const std::string& setting : trial.settings) settings += setting + "  ";
+    if (trial.failure.ok())
+      std::printf("%s%s %.4f  after %llu epochs in %.2f s\n", settings.c_str(), arguments_.metric.c_str(),
+                  *trial.score, static_cast<unsigned long long>(trial.epochs), trial.seconds);
+    else
+      std::printf("%sfailed: %s\n", settings.c_str(), trial.failure.text().c_str());
+    std::fflush(stdout);
+  }
+
+  const SweepArguments& arguments_;
+  train::TrainerOptions options_;
+  std::unique_ptr<cluster::Processes> nodes_;
+  std::map<std::string, int64_t> tasks_;
+  bool started_ = false;
+};
+
+Result<std::vector<train::TrialSettings>> plan(const SweepArguments& arguments) {
+  std::vector<train::SweepKey> keys;
+  for (const std::string& text : arguments.keys) {
+    TROUPE_ASSIGN(keys.emplace_back(), train::parse_sweep_key(text));
+  }
+  if (arguments.random > 0) return train::draw_trials(keys, arguments.random, arguments.seed);
+  return train::grid(keys);
+}
+
+void print_table(const SweepArguments& arguments, const std::vector<train::Trial>& trials) {
+  if (arguments.train.run.json) {
+    auto list = nlohmann::ordered_json::array();
+    for (const train::Trial& trial : trials) {
+      nlohmann::ordered_json entry = {
+          {"settings", trial.settings}, {"epochs", trial.epochs}, {"seconds", trial.seconds}};
+      entry[arguments.metric] = trial.score ? nlohmann::ordered_json(*trial.score) : nullptr;
+      entry["folder"] = trial.folder;
+      if (!trial.failure.ok()) entry["failure"] = trial.failure.text();
+      list.push_back(std::move(entry));
+    }
+    return print_json({{"trials", std::move(list)}});
+  }
+  std::printf("\n%12s  epochs  seconds  values\n", arguments.metric.c_str());
+  for (const train::Trial& trial : trials) {
+    std::string settings;
+    for (const std::string& setting : trial.settings) settings += "  " + setting;
+    std::printf("%12s  %6llu  %7.2f%s  %s\n", trial.score ? std::to_string(*trial.score).c_str() : "failed",
+                static_cast<unsigned long long>(trial.epochs), trial.seconds, settings.c_str(),
+                trial.folder.c_str());
+  }
+}
+
+int sweep(SweepArguments& arguments) {
+  const bool json = arguments.train.run.json;
+  const auto config = load(arguments.train.run);
+  if (!config) return failed(config.status(), json);
+  if (!config->train.max_epochs)
+    return failed(invalid_argument("a sweep needs train.max_epochs, by which its trials end"), json);
+  arguments.options.max_epochs = *config->train.max_epochs;
+  arguments.options.higher_is_better =
+      arguments.mode.empty() ? !arguments.metric.ends_with("loss") : arguments.mode == "max";
+  const auto trials = plan(arguments);
+  if (!trials) return failed(trials.status(), json, bad_usage);
+  Trials runs(arguments);
+  const auto results = train::sweep(*trials, arguments.options, [&](train::Trial& trial, int64_t epochs) {
+    return runs.run(trial, epochs);
+  });
+  print_table(arguments, results);
+  if (stop_signal() != 0) return exit_code_of(stop_signal());
+  return results.front().score ? 0 : failed(results.front().failure, json);
+}
+
+}  // namespace
+
+void add_sweep_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<SweepArguments>();
+  auto* command = add_command(
+      app, "sweep", "Train with many values of some keys, and list the results, the best one first.",
+      "troupe sweep examples/digits.toml --try train.optimizer.lr=1e-3,1e-2 --try data.batch=32,64");
+  add_run_file(*command, arguments->train.run);
+  command
+      ->add_option(
+          "--try", arguments->keys,
+          "a key and its values: KEY=A,B,C, or with --random a range KEY=LOW..HIGH or KEY=log:LOW..HIGH")
+      ->required()
+      ->take_all();
+  command
+      ->add_option("--random", arguments->random, "draw this number of trials, instead of all combinations")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", arguments->seed, "of the random draws");
+  command->add_option("--metric", arguments->metric,
+                      "what counts: train/loss, valid/loss or valid/ and a metric of the run");
+  command
+      ->add_option("--mode", arguments->mode,
+                   "whether high or low values are good; by default low for losses only")
+      ->check(CLI::IsMember({"min", "max"}));
+  command
+      ->add_option(
+          "--halving", arguments->options.halving,
+          "train in stages; one of so many trials goes on to the next one, for so many times the epochs")
+      ->check(CLI::Range(2, 1000));
+  command->add_option("--first-epochs", arguments->options.first_epochs, "of the first stage (1)")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("-q,--quiet", arguments->train.quiet, "print only the table");
+  add_memory(*command, arguments->train.memory);
+  add_transport(*command, arguments->train.transport);
+  add_cluster_options(*command, arguments->train);
+  command->callback([arguments, &result] { result = sweep(*arguments); });
+}
+
+}  // namespace troupe::commands
