@@ -281,8 +281,8 @@ class Run {
 
   /// Returns whether checkpoints of this run have a variable: not if it is a local one, or if another run has left it behind.
   bool is_saved(const std::string& variable) const {
-    const Node* const node = graph_.find(variable);
-    return node && std::ranges::count(local_variables(graph_), node->id, &Output::node) == 0;
+    const Node* const node = graph_->find(variable);
+    return node && std::ranges::count(local_variables(*graph_), node->id, &Output::node) == 0;
   }
 
   void describe() const {

@@ -405,13 +405,7 @@ BOOST_AUTO_TEST_CASE(a_writer_lost_at_any_moment_fails_the_save_or_comes_too_lat
   BOOST_TEST(saved > 10);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_saved_are_the_values_when_the_save_began) {
-  Simulation simulation(1);
-  SimulatedDisk disk(1);
-  SimulatedNode node(simulation, disk, 2);
-  const Model model(node);
-  Session session = node.session(model.graph, shared);
-  assign(model, session, 1);
+BOOST_FIXTURE_TEST_CASE(what_is_saved_are_the_values_when_the_save_began, Running) {
   PendingSave first = session.begin_save(folder, {.round = 1});
   assign(model, session, 2);
   PendingSave second = session.begin_save(folder, {.round = 2});
@@ -426,13 +420,7 @@ BOOST_AUTO_TEST_CASE(what_is_saved_are_the_values_when_the_save_began) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_several_saves_that_have_begun_the_oldest_are_given_up) {
-  Simulation simulation(1);
-  SimulatedDisk disk(1);
-  SimulatedNode node(simulation, disk, 2);
-  const Model model(node);
-  Session session = node.session(model.graph, shared);
-  assign(model, session, 1);
+BOOST_FIXTURE_TEST_CASE(of_several_saves_that_have_begun_the_oldest_are_given_up, Running) {
   std::vector<PendingSave> saves;
   for (uint64_t i = 1; i <= 6; ++i) saves.push_back(session.begin_save(folder, {.round = i}));
   int given_up = 0;
