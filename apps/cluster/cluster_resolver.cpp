@@ -1,24 +1,22 @@
 #include "apps/cluster/cluster_resolver.h"
 
-#include <algorithm>
-#include <charconv>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "apps/cluster/join.h"
+#include "apps/cluster/processes.h"
+#include "apps/cluster/ranks.h"
 #include "apps/config/cluster_file.h"
 #include "apps/config/document.h"
 
 namespace troupe::cluster {
 namespace {
 
-constexpr size_t max_hosts = 1 << 16;
-
-std::optional<uint64_t> number(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return {};
-  return value;
-}
+constexpr int max_port = 65535;
 
 /// Fails with InvalidArgument unless the task belongs to the cluster.
 Result<ResolvedCluster> checked(ResolvedCluster resolved) {
@@ -50,133 +48,81 @@ Result<ResolvedCluster> from_tf_config(const std::string& text, bool plain) try 
   return invalid_argument(std::string("TF_CONFIG cannot be read: ") + error.what());
 }
 
-/// Returns the number of tasks of each host: "2(x3),1" becomes 2 2 2 1.
-Result<std::vector<uint64_t>> tasks_per_host(const std::string& text) {
-  std::vector<uint64_t> counts;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view item = std::string_view(text).substr(begin, end - begin);
-    const size_t bracket = item.find("(x");
-    const auto count = number(item.substr(0, bracket));
-    const auto times = bracket == std::string_view::npos || item.back() != ')'
-                           ? std::optional<uint64_t>(bracket == std::string_view::npos ? 1 : 0)
-                           : number(item.substr(bracket + 2, item.size() - bracket - 3));
-    if (!count || !times || *times == 0 || counts.size() + *times > max_hosts)
-      return invalid_argument("SLURM's list of tasks per host '" + text +
-                              "' cannot be read; expected a list such as '2(x3),1'");
-    counts.insert(counts.end(), *times, *count);
-    begin = end + 1;
-  }
-  return counts;
+/// The job and the number of a task.
+using Place = std::pair<std::string, int>;
+
+/// Returns the place of a rank. `place_of_node` tells that of each node, which are numbered from 0.
+Place place_of(uint64_t rank, bool first_trains, const std::function<Place(uint64_t)>& place_of_node) {
+  if (!first_trains) return place_of_node(rank);
+  return rank == 0 ? Place(owner_job, 0) : place_of_node(rank - 1);
 }
 
-class Slurm {
- public:
-  Slurm(const ResolverOptions& options, const Environment& environment)
-      : options_(options), environment_(environment) {}
-
-  Result<ResolvedCluster> find() const {
-    TROUPE_ASSIGN(const auto list, either("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"));
-    TROUPE_ASSIGN(const auto spread, either("SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"));
-    TROUPE_ASSIGN(const auto hosts, slurm_hosts(list));
-    TROUPE_ASSIGN(const auto counts, tasks_per_host(spread));
-    if (hosts.size() != counts.size())
-      return invalid_argument("SLURM lists " + std::to_string(hosts.size()) + " hosts, but the tasks of " +
-                              std::to_string(counts.size()) + " hosts");
-    const auto process = number(environment_("SLURM_PROCID").value_or(""));
-    if (!process)
-      return invalid_argument("SLURM_PROCID is '" + environment_("SLURM_PROCID").value_or("") +
-                              "'; expected a number");
-    ResolvedCluster resolved;
-    resolved.cluster.name = "slurm-" + environment_("SLURM_JOB_ID").value_or("");
-    resolved.cluster.plain_anywhere = options_.plain;
-    resolved.found = "by SLURM_PROCID " + std::to_string(*process) + " in " + list;
-    uint64_t rank = 0;
-    for (size_t host = 0; host < hosts.size(); ++host)
-      for (uint64_t local = 0; local < counts[host]; ++local, ++rank) {
-        const auto [job, task] = role_of(rank);
-        resolved.cluster.jobs[job][task] = hosts[host] + ":" + std::to_string(options_.slurm_port + local);
-        if (rank == *process) std::tie(resolved.job, resolved.task) = std::pair(job, task);
-      }
-    return checked(std::move(resolved));
-  }
-
- private:
-  Result<std::string> either(const std::string& first, const std::string& second) const {
-    if (auto value = environment_(first)) return *value;
-    if (auto value = environment_(second)) return *value;
-    return invalid_argument("SLURM has set SLURM_PROCID, but neither " + first + " nor " + second);
-  }
-  std::pair<std::string, int> role_of(uint64_t rank) const {
-    const auto servers = static_cast<uint64_t>(options_.slurm_servers);
-    return rank < servers ? std::pair(std::string("ps"), static_cast<int>(rank))
-                          : std::pair(std::string("worker"), static_cast<int>(rank - servers));
-  }
-
-  const ResolverOptions& options_;
-  const Environment& environment_;
-};
-
-/// Adds the hosts of a range such as "01-03" or "7", each with the prefix and suffix.
-Status add_range(const std::string& prefix, const std::string& range, const std::string& suffix,
-                 std::vector<std::string>& hosts) {
-  const size_t dash = range.find('-');
-  const std::string first = range.substr(0, dash),
-                    last = dash == std::string::npos ? first : range.substr(dash + 1);
-  const auto begin = number(first), end = number(last);
-  if (!begin || !end || *end < *begin || hosts.size() + (*end - *begin) >= max_hosts)
-    return invalid_argument("'" + range + "' is not a range of hosts such as '01-03' or '7'");
-  for (uint64_t i = *begin; i <= *end; ++i) {
-    std::string digits = std::to_string(i);
-    if (digits.size() < first.size()) digits.insert(0, first.size() - digits.size(), '0');
-    hosts.push_back(std::string(prefix).append(digits).append(suffix));
-  }
-  return {};
+std::string found_by(const Rank& rank) {
+  return std::string("by ") + rank.launcher->rank + " " + std::to_string(rank.rank);
 }
 
-/// Splits the list at the commas outside brackets.
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> items(1);
-  int depth = 0;
-  for (const char c : list) {
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0)
-      items.emplace_back();
-    else
-      items.back() += c;
+// The ranks are the tasks of the file, job by job in the order of their names.
+Result<ResolvedCluster> from_file_by(const Rank& rank, const ResolverOptions& options, Disk& disk) {
+  TROUPE_ASSIGN(const auto all, config::load_cluster(disk, options.cluster_file, owner_job, 0));
+  std::vector<Place> nodes;
+  for (const auto& [job, tasks] : all.jobs)
+    for (const auto& [task, endpoint] : tasks) nodes.emplace_back(job, task);
+  const size_t ranks = nodes.size() + (options.first_trains ? 1 : 0);
+  if (rank.rank >= ranks || rank.size.value_or(ranks) != ranks)
+    return invalid_argument(options.cluster_file + " has " + std::to_string(nodes.size()) +
+                            " tasks; expected " + std::to_string(ranks) + " ranks, this one is " +
+                            rank.launcher->rank + " " + std::to_string(rank.rank) +
+                            (rank.size ? " of " + std::to_string(*rank.size) : ""));
+  const auto [job, task] =
+      place_of(rank.rank, options.first_trains, [&](uint64_t node) { return nodes[node]; });
+  TROUPE_ASSIGN(auto spec, config::load_cluster(disk, options.cluster_file, job, task));
+  return ResolvedCluster{std::move(spec), job, task, found_by(rank) + " in " + options.cluster_file};
+}
+
+Result<ResolvedCluster> from_ranks(const Rank& rank, const ResolverOptions& options,
+                                   const Environment& environment) {
+  TROUPE_ASSIGN(const auto hosts, hosts_of_ranks(rank, options.hosts, environment));
+  const auto servers = static_cast<uint64_t>(options.servers);
+  const auto place_of_node = [servers](uint64_t node) {
+    return node < servers ? Place("ps", static_cast<int>(node))
+                          : Place("worker", static_cast<int>(node - servers));
+  };
+  ResolvedCluster resolved;
+  resolved.cluster.name = rank.cluster;
+  resolved.cluster.plain_anywhere = options.plain;
+  resolved.found = found_by(rank) + " of " + std::to_string(hosts.size());
+  std::tie(resolved.job, resolved.task) = place_of(rank.rank, options.first_trains, place_of_node);
+  std::map<std::string, int> nodes_of_host;
+  for (uint64_t other = options.first_trains ? 1 : 0; other < hosts.size(); ++other) {
+    const auto [job, task] = place_of(other, options.first_trains, place_of_node);
+    const int port = options.port + nodes_of_host[hosts[other]]++;
+    if (port > max_port)
+      return invalid_argument("--port " + std::to_string(options.port) + " leaves no ports for the " +
+                              std::to_string(nodes_of_host[hosts[other]]) + " nodes on " + hosts[other]);
+    resolved.cluster.jobs[job][task] = hosts[other] + ":" + std::to_string(port);
   }
-  return items;
+  return resolved;
 }
 
 }  // namespace
 
-Result<std::vector<std::string>> slurm_hosts(const std::string& list) {
-  std::vector<std::string> hosts;
-  for (const std::string& item : split(list)) {
-    const size_t open = item.find('['), close = item.find(']');
-    if (open == std::string::npos && close == std::string::npos && !item.empty()) {
-      hosts.push_back(item);
-      continue;
-    }
-    if (open == std::string::npos || close == std::string::npos || close < open)
-      return invalid_argument("'" + list + "' is not a list of hosts such as 'a[01-03,7],b'");
-    for (const std::string& range : split(item.substr(open + 1, close - open - 1)))
-      TROUPE_RETURN_IF_FAILED(add_range(item.substr(0, open), range, item.substr(close + 1), hosts));
-  }
-  return hosts;
-}
-
 Result<ResolvedCluster> resolve_cluster(const ResolverOptions& options, Disk& disk,
                                         const Environment& environment) {
-  if (!options.cluster_file.empty()) return from_file(options, disk);
+  const bool named = !options.job.empty() || options.task;
+  if (!options.cluster_file.empty() && named) return from_file(options, disk);
   if (!options.join.empty()) return resolve_by_asking(options);
-  if (!options.job.empty() || options.task)
-    return invalid_argument("--job and --task need --cluster FILE or --join HOST:PORT");
-  if (const auto text = environment("TF_CONFIG")) return from_tf_config(*text, options.plain);
-  if (environment("SLURM_PROCID")) return Slurm(options, environment).find();
+  if (named) return invalid_argument("--job and --task need --cluster FILE or --join HOST:PORT");
+  if (const auto text = environment("TF_CONFIG");
+      text && options.cluster_file.empty() && !options.first_trains)
+    return from_tf_config(*text, options.plain);
+  TROUPE_ASSIGN(const auto rank, find_rank(environment));
+  if (rank)
+    return options.cluster_file.empty() ? from_ranks(*rank, options, environment)
+                                        : from_file_by(*rank, options, disk);
   return invalid_argument(
-      "the task of this node is unknown: there is no --cluster FILE and no --join HOST:PORT, and "
-      "neither TF_CONFIG nor SLURM_PROCID is set");
+      "the task of this process is unknown: there is no --cluster FILE with --job and no "
+      "--join HOST:PORT, and none of TF_CONFIG, " +
+      rank_variables() + " is set");
 }
 
 std::string to_cluster_file(const ClusterSpec& cluster) {

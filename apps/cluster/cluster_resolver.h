@@ -1,14 +1,13 @@
 // Cluster resolver: determines the cluster and the task of a node. Its sources are a cluster file with options, a member of the
-// cluster, the variable TF_CONFIG as TensorFlow uses it, or the variables that SLURM sets for each task of a job. Plain values;
+// cluster, the variable TF_CONFIG as TensorFlow uses it, or the variables that mpirun or SLURM set for each rank. Plain values;
 // functions may be called by any thread.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "actors/net/cluster.h"
+#include "apps/cluster/environment.h"
 #include "messages/env/disk.h"
 
 namespace troupe::cluster {
@@ -20,14 +19,19 @@ struct ResolverOptions {
   std::string name = {};  ///< with `join`: the name of the cluster
   /// With `join`: the files for TLS; the certificate names job and task. Not set: a connection without TLS.
   std::optional<TlsFiles> tls = {};
-  bool take = true;      ///< with `join`: take the task that the member assigns; false: only report it
-  std::string job = {};  ///< with `cluster_file` or `join`
+  bool take = true;  ///< with `join`: take the task that the member assigns; false: only report it
+  /// With `cluster_file` or `join`. The default with a file: job and task follow from the rank.
+  std::string job = {};
   /// With `cluster_file` or `join`. The default is 0 with a file, and the lowest free task with `join`.
   std::optional<int> task = {};
-  /// Under SLURM: the number of parameter servers. They are the first tasks of the job; the others are workers.
-  int slurm_servers = 1;
-  /// Under SLURM: the port of the first task on a host. Further tasks on that host use the following ports.
-  uint16_t slurm_port = 4242;
+  /// Of ranks: the number of parameter servers. They are the first nodes; the others are workers.
+  int servers = 1;
+  /// Of ranks: the port of the first node on a host. Further nodes on that host use the following ports.
+  uint16_t port = 4242;
+  /// Of ranks: their hosts (hosts_of_slots()). Empty: all run here, or the environment tells their hosts.
+  std::string hosts = {};
+  /// Of ranks: rank 0 is no node, but the client that trains. The nodes begin with rank 1.
+  bool first_trains = false;
   /// Without `cluster_file`, which has its own setting: connections without TLS between hosts.
   bool plain = false;
 };
@@ -39,15 +43,10 @@ struct ResolvedCluster {
   std::string found;  ///< how the task was found, as the rest of a sentence that begins with "found"
 };
 
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-
 /// Determines cluster and task. Fails with InvalidArgument if no source is given, or if its content is invalid; with the error of
 /// the disk if the cluster file cannot be read; with `join`, as resolve_by_asking() does.
 Result<ResolvedCluster> resolve_cluster(const ResolverOptions& options, Disk& disk,
                                         const Environment& environment);
-
-/// Expands a host list of SLURM: "a[01-03,7],b" becomes a01 a02 a03 a7 b. Fails with InvalidArgument if it is malformed.
-Result<std::vector<std::string>> slurm_hosts(const std::string& list);
 
 /// Returns the text of a cluster file with these tasks, without certificates.
 std::string to_cluster_file(const ClusterSpec& cluster);

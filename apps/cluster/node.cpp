@@ -115,7 +115,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
     links.report_changes();
     TROUPE_RETURN_IF_FAILED(runtime.status());
     if (ownership.has_ended())
-      return unavailable(options.owner + ", the owner of this node, has ended or cannot be reached");
+      return aborted(options.owner + ", the owner of this node, has ended or cannot be reached");
     std::this_thread::sleep_for(100ms);
   }
   return {};

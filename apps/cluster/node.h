@@ -35,7 +35,7 @@ using NodeEvent = std::function<void(const std::string& event, const std::string
 /// Returns an event as one line of JSON: {"time": seconds since 1970, "task": ..., "event": ..., "text": ...}.
 std::string event_json(const std::string& task, const std::string& event, const std::string& text);
 
-/// Runs a node. Returns Ok once `stopped`, which is called ten times per second, returns true; Unavailable if the owner has ended;
+/// Runs a node. Returns Ok once `stopped`, which is called ten times per second, returns true; Aborted if the owner has ended;
 /// otherwise the error that ended the node. If `event` is not empty, this thread calls it for each event.
 Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
                 const NodeEvent& event = {});

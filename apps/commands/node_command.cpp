@@ -7,13 +7,13 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 
 #include "apps/cluster/cluster_resolver.h"
 #include "apps/cluster/node.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/rank_options.h"
 #include "apps/config/schema.h"
 #include "messages/env/real_disk.h"
 #include "messages/values/device_name.h"
@@ -34,11 +34,6 @@ struct NodeArguments {
   bool explain = false;  ///< print which task this is and how that was found, then end
   bool inherit = false;  ///< the options of the node are read from the standard input
 };
-
-std::optional<std::string> environment_variable(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
-  return value ? std::optional<std::string>(value) : std::nullopt;
-}
 
 Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved,
                                         const NodeArguments& arguments) {
@@ -138,9 +133,10 @@ void add_node_command(CLI::App& app, int& result) {
       command
           ->add_option("--join", resolver.join,
                        "a member of the cluster, HOST:PORT, that assigns this node its task; without --join "
-                       "and --cluster the task comes from TF_CONFIG or SLURM")
+                       "and --cluster the task comes from TF_CONFIG, mpirun or SLURM")
           ->excludes(file);
-  auto* job = command->add_option("--job", resolver.job, "the job of this node");
+  auto* job = command->add_option("--job", resolver.job,
+                                  "the job of this node; with --cluster the default follows from the rank");
   auto* task =
       command
           ->add_option("--task", resolver.task,
@@ -161,15 +157,7 @@ void add_node_command(CLI::App& app, int& result) {
           ->add_option("--ca", arguments->tls.authority, "the certificate of the cluster's authority (PEM)")
           ->needs(cert);
   cert->needs(key)->needs(ca);
-  command->add_option("--ps", resolver.slurm_servers, "under SLURM: the number of parameter server tasks")
-      ->check(CLI::Range(0, 1 << 16))
-      ->excludes(file);
-  command->add_option("--port", resolver.slurm_port, "under SLURM: the port of the first task on each host")
-      ->excludes(file);
-  command
-      ->add_flag("--plain", resolver.plain,
-                 "without a cluster file: use connections without TLS between hosts")
-      ->excludes(file);
+  add_rank_options(*command, resolver, *file);
   command->add_flag("--explain", arguments->explain,
                     "print which task this would be and how that was found, then end");
   command->add_option("--listen", arguments->listen,

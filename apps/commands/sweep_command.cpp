@@ -68,7 +68,7 @@ class Trials {
       config.cluster.tasks = tasks_;
       return {};
     }
-    TROUPE_ASSIGN(nodes_, start_nodes(arguments_.train, config, options_));
+    TROUPE_ASSIGN(nodes_, start_nodes(arguments_.train, {}, config, options_));
     tasks_ = config.cluster.tasks;
     started_ = true;
     return {};

@@ -10,6 +10,7 @@
 #include "apps/cluster/local_cluster.h"
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/rank_options.h"
 #include "apps/config/cluster_file.h"
 #include "apps/data/file_patterns.h"
 #include "apps/train/train_data.h"
@@ -95,13 +96,37 @@ cluster::NodeOptions common_options(const config::RunConfig& config, const train
   return common;
 }
 
-/// Returns the cluster that the arguments describe and the processes to start for it, or nothing if the run uses no cluster.
+/// Finds the place of this process among its ranks.
+Result<cluster::ResolvedCluster> find_place(const TrainArguments& arguments) {
+  RealDisk disk;
+  cluster::ResolverOptions wanted = arguments.resolver;
+  wanted.cluster_file = arguments.cluster;
+  wanted.first_trains = true;
+  return cluster::resolve_cluster(wanted, disk, environment_variable);
+}
+
+/// Runs the node of this rank until the training of rank 0 has ended. A signal may reach all ranks: rank 0 ends the run in order,
+/// and this node goes on until then; a second signal kills it. Returns the exit code.
+int serve(const cluster::ResolvedCluster& place, cluster::NodeOptions node, bool json) {
+  node.cluster = place.cluster;
+  node.job = place.job;
+  node.task = place.task;
+  stop_on_signals();
+  const Status status = cluster::run_node(node, [] { return false; });
+  return status.code() == Code::Aborted ? 0 : failed(status, json);
+}
+
+/// Returns the cluster of `place`, if it is given, or else the one that the arguments describe, with the processes to start for it;
+/// nothing if the run uses no cluster.
 Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& arguments,
+                                                         const std::optional<cluster::ResolvedCluster>& place,
                                                          const cluster::NodeOptions& common) {
   const std::string program = this_program();
   RealDisk disk;
   cluster::ClusterPlan plan;
-  if (!arguments.local.empty()) {
+  if (place) {
+    plan.spec = place->cluster;
+  } else if (!arguments.local.empty()) {
     TROUPE_ASSIGN(const auto tasks, parse_training_tasks(arguments.local));
     TROUPE_ASSIGN(plan, cluster::plan_local(program, tasks, common));
   } else if (arguments.launch) {
@@ -138,20 +163,23 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   add_transport(command, arguments.transport);
 }
 
-void add_cluster_options(CLI::App& command, TrainArguments& arguments) {
+ClusterOptions add_cluster_options(CLI::App& command, TrainArguments& arguments) {
   auto* local =
       command.add_option("--local", arguments.local,
                          "use processes of this machine, which start and end with the run: ps=1,worker=2");
-  command
-      .add_option("--cluster", arguments.cluster, "use the nodes of a cluster file, which must be running")
-      ->excludes(local);
+  auto* file = command
+                   .add_option("--cluster", arguments.cluster,
+                               "use the nodes of a cluster file, which must be running")
+                   ->excludes(local);
+  return {local, file};
 }
 
 Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
+                                                        const std::optional<cluster::ResolvedCluster>& place,
                                                         config::RunConfig& config,
                                                         train::TrainerOptions& options) {
   std::unique_ptr<cluster::Processes> nodes;
-  TROUPE_ASSIGN(auto plan, plan_cluster(arguments, common_options(config, options)));
+  TROUPE_ASSIGN(auto plan, plan_cluster(arguments, place, common_options(config, options)));
   if (!plan) return nodes;
   plan->spec.transport = arguments.transport;
   for (auto& process : plan->processes) process.node.cluster.transport = arguments.transport;
@@ -173,12 +201,21 @@ int train(const TrainArguments& arguments) {
   auto config = load(arguments.run);
   if (!config) return failed(config.status(), arguments.run.json);
   if (arguments.dry_run_steps > 0) leave_cache(*config);
-  RealDisk disk;
-  auto data = train::load_data(disk, *config);
-  if (!data) return failed_to_load(data.status(), arguments.run.json);
   train::TrainerOptions options;
   options.resume = arguments.resume;
   options.memory = arguments.memory;
+  std::optional<cluster::ResolvedCluster> place;
+  if (arguments.ranks) {
+    auto found = find_place(arguments);
+    if (!found) return failed(found.status(), arguments.run.json);
+    place = std::move(*found);
+    place->cluster.transport = arguments.transport;
+    if (place->job != cluster::owner_job)
+      return serve(*place, common_options(*config, options), arguments.run.json);
+  }
+  RealDisk disk;
+  auto data = train::load_data(disk, *config);
+  if (!data) return failed_to_load(data.status(), arguments.run.json);
   options.dry_run_steps = arguments.dry_run_steps;
   options.stop = &stop_on_signals();
   const bool talks = !arguments.quiet && !arguments.run.json;
@@ -192,7 +229,7 @@ int train(const TrainArguments& arguments) {
       std::printf("%s%s", clear_line, cut_to_terminal(line).c_str());
       std::fflush(stdout);
     };
-  auto nodes = start_nodes(arguments, *config, options);
+  auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
   if (!arguments.quiet) warn_of_idle_tasks(*config);
   const auto result = train::train(*config, *data, options);

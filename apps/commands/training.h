@@ -5,10 +5,15 @@
 #include <optional>
 #include <string>
 
+#include "apps/cluster/cluster_resolver.h"
 #include "apps/cluster/launch.h"
 #include "apps/cluster/processes.h"
 #include "apps/commands/run_file.h"
 #include "apps/train/trainer.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
+class Option;
+}
 
 namespace troupe::commands {
 
@@ -22,14 +27,22 @@ struct TrainArguments {
   std::string cluster;  ///< a cluster file; its nodes must be running already unless `launch` is set
   std::string local;    ///< the processes to start on this machine, such as "ps=1,worker=2"
   std::optional<cluster::LaunchOptions> launch = {};  ///< how to start the nodes of the cluster file
+  bool ranks = false;  ///< mpirun or SLURM have started this process: rank 0 trains, the others are its nodes
+  cluster::ResolverOptions resolver = {};  ///< with `ranks`: how this process finds its place
 };
 
 /// Adds the options that train and launch have in common.
 void add_run_options(CLI::App& command, TrainArguments& arguments);
-/// Adds the options --local and --cluster.
-void add_cluster_options(CLI::App& command, TrainArguments& arguments);
-/// Starts the processes of this run; null if it starts none. Stores the cluster's tasks in `config` and the cluster in `options`.
+struct ClusterOptions {
+  CLI::Option* local;    ///< --local
+  CLI::Option* cluster;  ///< --cluster
+};
+/// Adds the options that say where a run takes place.
+ClusterOptions add_cluster_options(CLI::App& command, TrainArguments& arguments);
+/// Starts the processes of this run, in the cluster of `place` if it is given; null if it starts none. Stores the cluster's tasks in
+/// `config` and the cluster in `options`.
 Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
+                                                        const std::optional<cluster::ResolvedCluster>& place,
                                                         config::RunConfig& config,
                                                         train::TrainerOptions& options);
 /// Trains and reports the result. Returns the exit code.
