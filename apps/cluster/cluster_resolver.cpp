@@ -1,6 +1,8 @@
 #include "apps/cluster/cluster_resolver.h"
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -25,10 +27,19 @@ Result<ResolvedCluster> checked(ResolvedCluster resolved) {
                           std::to_string(resolved.task) + " of job '" + resolved.job + "'");
 }
 
-Result<ResolvedCluster> from_file(const ResolverOptions& options, Disk& disk) {
-  const int task = options.task.value_or(0);
+Result<ResolvedCluster> from_file(const ResolverOptions& options, Disk& disk,
+                                  const Environment& environment) {
+  int task = options.task.value_or(0);
+  std::string found = "by --job and --task in " + options.cluster_file;
+  if (!options.task) {
+    TROUPE_ASSIGN(const auto index, pod_index(environment));
+    if (index) {
+      task = static_cast<int>(std::min<uint64_t>(*index, std::numeric_limits<int>::max()));
+      found = "by --job and the number of this pod in " + options.cluster_file;
+    }
+  }
   TROUPE_ASSIGN(auto spec, config::load_cluster(disk, options.cluster_file, options.job, task));
-  return checked({std::move(spec), options.job, task, "by --job and --task in " + options.cluster_file});
+  return checked({std::move(spec), options.job, task, std::move(found)});
 }
 
 // {"cluster": {"ps": ["a:4242"], "worker": ["a:4243", "b:4242"]}, "task": {"type": "worker", "index": 0}}
@@ -109,7 +120,7 @@ Result<ResolvedCluster> from_ranks(const Rank& rank, const ResolverOptions& opti
 Result<ResolvedCluster> resolve_cluster(const ResolverOptions& options, Disk& disk,
                                         const Environment& environment) {
   const bool named = !options.job.empty() || options.task;
-  if (!options.cluster_file.empty() && named) return from_file(options, disk);
+  if (!options.cluster_file.empty() && named) return from_file(options, disk, environment);
   if (!options.join.empty()) return resolve_by_asking(options);
   if (named) return invalid_argument("--job and --task need --cluster FILE or --join HOST:PORT");
   if (const auto text = environment("TF_CONFIG");

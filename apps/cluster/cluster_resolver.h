@@ -22,7 +22,8 @@ struct ResolverOptions {
   bool take = true;  ///< with `join`: take the task that the member assigns; false: only report it
   /// With `cluster_file` or `join`. The default with a file: job and task follow from the rank.
   std::string job = {};
-  /// With `cluster_file` or `join`. The default is 0 with a file, and the lowest free task with `join`.
+  /// With `cluster_file` or `join`. The default with a file is the number of this pod, or 0 outside of Kubernetes; with `join` it
+  /// is the lowest free task.
   std::optional<int> task = {};
   /// Of ranks: the number of parameter servers. They are the first nodes; the others are workers.
   int servers = 1;

@@ -13,6 +13,7 @@ constexpr Launcher launchers[] = {
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
      "PMIX_NAMESPACE", "mpi"},
     {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_JOB_ID", "mpi"},
+    {"Kubernetes", "JOB_COMPLETION_INDEX", nullptr, nullptr, nullptr, nullptr, "kubernetes"},
     {"SLURM", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", nullptr, "SLURM_JOB_ID", "slurm"},
 };
 // clang-format on
@@ -22,7 +23,8 @@ Result<std::optional<uint64_t>> number_of(const char* variable, const Environmen
 }
 
 std::string cluster_of(const Launcher& launcher, const Environment& environment) {
-  return std::string(launcher.cluster) + "-" + environment(launcher.run).value_or("");
+  const auto run = launcher.run ? environment(launcher.run) : std::nullopt;
+  return run ? std::string(launcher.cluster) + "-" + *run : launcher.cluster;
 }
 
 /// Fails unless the variable's value is below the limit, which another variable has set.
@@ -131,6 +133,13 @@ Result<std::optional<Rank>> find_rank(const Environment& environment) {
     return std::optional(std::move(rank));
   }
   return std::optional<Rank>();
+}
+
+Result<std::optional<uint64_t>> pod_index(const Environment& environment) {
+  TROUPE_ASSIGN(const auto index, number_in(environment, "JOB_COMPLETION_INDEX"));
+  if (index || !environment("KUBERNETES_SERVICE_HOST")) return index;
+  const std::string pod = environment("HOSTNAME").value_or("");
+  return number(pod.substr(pod.rfind('-') + 1));
 }
 
 Result<std::vector<std::string>> hosts_of_ranks(const Rank& rank, const std::string& list,

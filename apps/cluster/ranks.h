@@ -1,6 +1,6 @@
-// Ranks: the processes that mpirun, mpiexec or srun has started together, numbered from 0. A launcher tells each process its rank
-// in variables, and the hosts of the ranks follow from an option or from variables, too. Plain values; functions may be called by
-// any thread.
+// Ranks: the processes that mpirun, srun or an Indexed Job of Kubernetes has started together, numbered from 0. A launcher tells
+// each process its rank in variables, and the hosts of the ranks follow from an option or from variables, too. Plain values;
+// functions may be called by any thread.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,10 @@ std::string rank_variables();
 /// Returns the rank of this process; nothing if no launcher has set its variables. Fails with InvalidArgument, naming the variable,
 /// its value and what is allowed, if they are no numbers or contradict each other.
 Result<std::optional<Rank>> find_rank(const Environment& environment);
+
+/// Returns the number of this pod among those of its Indexed Job or stateful set; nothing if this is no such pod. Fails with
+/// InvalidArgument if the job's variable is no number.
+Result<std::optional<uint64_t>> pod_index(const Environment& environment);
 
 /// Returns the host of every rank. `list` says them (hosts_of_slots()); if it is empty they are found in the environment. Fails
 /// with InvalidArgument if they are unknown or contradict what the launcher has told this rank.

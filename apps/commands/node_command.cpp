@@ -137,11 +137,12 @@ void add_node_command(CLI::App& app, int& result) {
           ->excludes(file);
   auto* job = command->add_option("--job", resolver.job,
                                   "the job of this node; with --cluster the default follows from the rank");
-  auto* task =
-      command
-          ->add_option("--task", resolver.task,
-                       "the number of this task in its job; default: 0, with --join the lowest free one")
-          ->check(CLI::NonNegativeNumber);
+  auto* task = command
+                   ->add_option("--task", resolver.task,
+                                "the number of this task in its job; default: the number of the pod under "
+                                "Kubernetes, else 0; with "
+                                "--join the lowest free one")
+                   ->check(CLI::NonNegativeNumber);
   command->add_option("--name", resolver.name, "with --join: the name of the cluster")->needs(join);
   auto* cert =
       command

@@ -177,10 +177,36 @@ BOOST_AUTO_TEST_CASE(a_rank_picks_its_task_in_a_cluster_file) {
                  "has 3 tasks; expected 3 ranks, this one is OMPI_COMM_WORLD_RANK 2 of 4"));
 }
 
+BOOST_AUTO_TEST_CASE(a_pod_finds_its_task_by_its_number) {
+  const test::TemporaryFolder folder;
+  const ResolverOptions options = {
+      .cluster_file = folder.write("c.toml", "cluster = { name = 'lab' }\n[jobs]\nworker = ['a:1', 'b:2']\n"),
+      .job = "worker"};
+  BOOST_TEST(value_or_throw(find({{"JOB_COMPLETION_INDEX", "1"}}, options)).task == 1);
+  const auto named = [](const std::string& pod) {
+    return Variables{{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}, {"HOSTNAME", pod}};
+  };
+  BOOST_TEST(value_or_throw(find(named("lab-worker-1"), options)).task == 1);
+  BOOST_TEST(value_or_throw(find(named("lab-worker-x7z"), options)).task == 0);
+  BOOST_TEST(value_or_throw(find({{"HOSTNAME", "rack-1"}}, options)).task == 0);  // not a pod
+  BOOST_TEST(has(refusal(named("lab-worker-2"), options),
+                 "by --job and the number of this pod in " + options.cluster_file + ", which has no task 2"));
+  BOOST_TEST(has(refusal({{"JOB_COMPLETION_INDEX", "x"}}, options), "JOB_COMPLETION_INDEX is 'x'; expected"));
+}
+
+BOOST_AUTO_TEST_CASE(pods_of_an_indexed_job_are_ranks) {
+  const auto found =
+      value_or_throw(find({{"JOB_COMPLETION_INDEX", "2"}}, {.hosts = "run-[0-2].lab", .first_trains = true}));
+  BOOST_TEST(found.job == "worker");
+  BOOST_TEST(found.task == 0);
+  BOOST_TEST(found.cluster.name == "kubernetes");
+  BOOST_TEST(found.cluster.endpoint("worker", 0) == "run-2.lab:4242");
+}
+
 BOOST_AUTO_TEST_CASE(without_anything_it_says_what_there_could_be) {
   BOOST_TEST(has(refusal({}),
                  "no --cluster FILE with --job and no --join HOST:PORT, and none of TF_CONFIG, "
-                 "OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID is set"));
+                 "OMPI_COMM_WORLD_RANK, PMI_RANK, JOB_COMPLETION_INDEX, SLURM_PROCID is set"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
