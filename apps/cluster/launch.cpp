@@ -7,18 +7,13 @@
 #include <memory>
 #include <sstream>
 
+#include "apps/cluster/neighbours.h"
 #include "apps/config/cluster_file.h"
 
 namespace troupe::cluster {
 namespace {
 
 using Addresses = std::unique_ptr<addrinfo, decltype([](addrinfo* list) { freeaddrinfo(list); })>;
-
-/// Returns the host of an endpoint: "::1" for "[::1]:4242".
-std::string host_of(const std::string& endpoint) {
-  std::string host = endpoint.substr(0, endpoint.rfind(':'));
-  return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
-}
 
 /// Quotes the text as one word for a shell, except for "~/" at its beginning.
 std::string quoted(const std::string& text) {

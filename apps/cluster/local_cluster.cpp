@@ -6,6 +6,8 @@
 #include <cstring>
 #include <random>
 
+#include "apps/cluster/neighbours.h"
+
 namespace troupe::cluster {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "actors/net/refusal.h"
+#include "apps/cluster/neighbours.h"
 #include "apps/services/node_service.h"
 #include "devices/memory_budget.h"
 #include "messages/values/json_text.h"
@@ -98,7 +99,7 @@ class Links {
 Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
                 const NodeEvent& event) try {
   RuntimeOptions runtime_options;
-  runtime_options.threads = options.threads;
+  runtime_options.threads = options.threads != 0 ? options.threads : share_of(0, options.neighbours);
   runtime_options.memory = options.memory != 0 ? options.memory : default_memory_cap(options.neighbours);
   runtime_options.tasks = {{options.job, options.task, options.devices}};
   runtime_options.cluster = options.cluster;

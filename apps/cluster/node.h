@@ -18,9 +18,9 @@ struct NodeOptions {
   std::string job;
   int task = 0;
   int devices = 1;
-  size_t threads = 0;              ///< 0: one per core of the machine
+  size_t threads = 0;              ///< 0: an equal share of the cores of the machine
   size_t memory = 0;               ///< in bytes, see RuntimeOptions::memory; 0: an equal share of the default
-  size_t neighbours = 1;           ///< how many processes share the memory of the machine, including this one
+  size_t neighbours = 1;           ///< how many processes share the machine, including this one
   std::string listen;              ///< see RuntimeOptions::listen
   std::vector<std::string> roots;  ///< see RuntimeOptions::roots
   std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;

@@ -86,11 +86,6 @@ std::string Process::how_it_ended(pid_t process, int status) const {
 
 }  // namespace
 
-size_t share_of(size_t threads, size_t processes) {
-  const size_t all = threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-  return std::max<size_t>(1, all / processes);
-}
-
 std::string owner_task() { return task_name(owner_job, 0); }
 
 struct Processes::Impl {

@@ -34,10 +34,6 @@ struct ClusterPlan {
   std::vector<ProcessPlan> processes;
 };
 
-/// Returns how many threads each of the given number of processes gets, at least one. If `threads` is 0, the processes share as
-/// many threads as this machine has cores.
-size_t share_of(size_t threads, size_t processes);
-
 constexpr const char* owner_job = "client";
 /// Returns "/job:client/replica:0/task:0".
 std::string owner_task();

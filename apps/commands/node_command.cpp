@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "apps/cluster/cluster_resolver.h"
+#include "apps/cluster/neighbours.h"
 #include "apps/cluster/node.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
@@ -45,6 +46,7 @@ Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved
   options.devices = arguments.devices;
   options.threads = static_cast<size_t>(arguments.threads);
   options.memory = arguments.memory;
+  options.neighbours = cluster::nodes_on_host_of(resolved.cluster, resolved.job, resolved.task);
   options.listen = arguments.listen;
   options.roots = arguments.roots;
   const auto heartbeat = config::parse_nanoseconds(arguments.heartbeat);
@@ -164,7 +166,11 @@ void add_node_command(CLI::App& app, int& result) {
   command->add_option("--listen", arguments->listen,
                       "the address to listen at, if it differs from the one in the cluster file");
   command->add_option("--devices", arguments->devices, "number of CPU devices")->check(CLI::Range(1, 64));
-  command->add_option("--threads", arguments->threads, "compute threads; 0: one per core")
+  command
+      ->add_option(
+          "--threads", arguments->threads,
+          "compute threads; 0: the cores of the machine, shared equally with the nodes of the cluster that "
+          "have the same host")
       ->check(CLI::Range(0, 1024));
   add_memory(*command, arguments->memory);
   add_transport(*command, arguments->transport);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cluster/local_cluster.h"
+#include "apps/cluster/neighbours.h"
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/rank_options.h"
@@ -111,6 +112,9 @@ int serve(const cluster::ResolvedCluster& place, cluster::NodeOptions node, bool
   node.cluster = place.cluster;
   node.job = place.job;
   node.task = place.task;
+  const size_t nodes = cluster::nodes_on_host_of(place.cluster, place.job, place.task);
+  node.threads = cluster::share_of(node.threads, nodes);
+  node.neighbours = nodes + 1;  // 1: rank 0
   stop_on_signals();
   const Status status = cluster::run_node(node, [] { return false; });
   return status.code() == Code::Aborted ? 0 : failed(status, json);
