@@ -39,8 +39,8 @@ struct ClusterOptions {
 };
 /// Adds the options that say where a run takes place.
 ClusterOptions add_cluster_options(CLI::App& command, TrainArguments& arguments);
-/// Starts the processes of this run, in the cluster of `place` if it is given; null if it starts none. Stores the cluster's tasks in
-/// `config` and the cluster in `options`.
+/// Starts the processes of this run, in the cluster of `place` if it is given; null if it starts none. Stores the cluster's tasks
+/// in `config` and the cluster in `options`.
 Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& arguments,
                                                         const std::optional<cluster::ResolvedCluster>& place,
                                                         config::RunConfig& config,
