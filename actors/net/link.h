@@ -125,7 +125,7 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   TimerId timer_ = 0;
   int64_t next_tick_ = 0;  ///< when the timer is due
   int64_t resumed_ = 0;    ///< when this process ran again after it had not run for a while
-  bool idle_ = false;  ///< nothing was sent on the control channel since the last tick
+  bool idle_ = false;      ///< nothing was sent on the control channel since the last tick
   bool ended_ = false;
   uint64_t undeliverable_ = 0;           ///< frames for unknown actors and requests
   std::vector<Outgoing> waiting_;        ///< frames that wait for the second channel

@@ -142,7 +142,7 @@ ShardLoss Replica::run(uint64_t round) {
   const auto model = this->model();
   if (const uint64_t fixed = last_fixed(); round <= fixed) {
     if (round == fixed) catch_up(*model, round);  // the values of the last of these rounds suffice
-    take_rests();                                 // there are some if the round failed here after its gradients were pushed
+    take_rests();  // there are some if the round failed here after its gradients were pushed
     return {};
   }
   const auto input = begin_round(round);

@@ -62,7 +62,7 @@ class Replica final : public WorkerReplica {
   void end_round();
   void repeat_round(const Input& input);
   std::vector<Tensor> run_step(const Model& model, const PreparedStep& step, const Input& input,
-                                      int64_t shard);
+                               int64_t shard);
   std::vector<Tensor> residuals_of(int64_t shard) const;
   void take_rests();
   void drop_rests();

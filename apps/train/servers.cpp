@@ -106,7 +106,7 @@ std::vector<std::string> Servers::candidates(const std::string& owner) const {
     std::vector<std::string> names;
     for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
     if (const auto self = std::ranges::find(names, owner); self != names.end()) {
-      std::ranges::rotate(names, self);
+      std::rotate(names.begin(), self, names.end());
       names.erase(names.begin());
     }
     result.insert(result.end(), names.begin(), names.end());

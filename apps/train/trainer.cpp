@@ -125,9 +125,7 @@ class Run {
 
  private:
   bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
-  bool has_servers() const {
-    return with_workers() && !is_among_peers(config_);
-  }
+  bool has_servers() const { return with_workers() && !is_among_peers(config_); }
 
   /// Builds the graph for config_.cluster.owners.
   void build() {
