@@ -205,7 +205,10 @@ Result<std::string> Servers::adopt_mirrors(const std::vector<std::string>& lost)
     const std::string target = mirrors_.extract(owner).mapped().target;
     std::ranges::replace(config_.cluster.owners, owner, target);
     incarnations_.erase(owner);
-    text += (text.empty() ? "the variables of " : ", those of ") + owner + " are on " + target;
+    text.append(text.empty() ? "the variables of " : ", those of ")
+        .append(owner)
+        .append(" are on ")
+        .append(target);
   }
   for (auto at = mirrors_.begin(); at != mirrors_.end();) {
     const bool ends = std::ranges::count(lost, at->second.target) != 0;
