@@ -138,13 +138,14 @@ ShardLoss Replica::run(uint64_t round) {
   if (round != next_)
     throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
-  ++next_;
   const auto model = this->model();
   if (const uint64_t fixed = last_fixed(); round <= fixed) {
     if (round == fixed) catch_up(*model, round);  // the values of the last of these rounds suffice
+    ++next_;
     take_rests();  // there are some if the round failed here after its gradients were pushed
     return {};
   }
+  ++next_;
   const auto input = begin_round(round);
   const auto mine = shards();
   Status failure;
