@@ -22,8 +22,8 @@ ROLES = [  # name, the processes that are killed in turn, what is set, the text 
 ]
 
 
-def command(program, example, folder, settings):
-    arguments = [program, "train", EXAMPLES / f"{example}.toml", "--local", "ps=2,worker=2"]
+def command(program, example, folder, settings, tasks="ps=2,worker=2"):
+    arguments = [program, "train", EXAMPLES / f"{example}.toml", "--local", tasks]
     for setting in [f"run.directory='{folder}'", "train.early_stop.patience=1000000", "train.replication={mode='sync'}", *settings]:
         arguments += ["--set", setting]
     return arguments
