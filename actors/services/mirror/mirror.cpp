@@ -63,8 +63,9 @@ class MirrorRole final : public Role {
         [this](const auto& message, Reply reply) { adopt(message->getMirror(), std::move(reply)); });
     on<wire::MirrorExpired>([this](const auto& message, Reply) { drop(message->getMirror()); });
     on<wire::DropMirror>([this](const auto& message, Reply reply) {
-      if (adopted_.contains(message->getMirror())) return reply(ended(message->getMirror()));
-      drop(message->getMirror());
+      const uint64_t number = message->getMirror();
+      if (adopted_.contains(number) || is_being_adopted(number)) return reply(ended(number));
+      drop(number);
       reply(Draft<wire::MirrorDropped>().finish());
     });
   }
@@ -96,6 +97,11 @@ class MirrorRole final : public Role {
   Mirror* find(uint64_t number) {
     const auto at = mirrors_.find(number);
     return at == mirrors_.end() || at->second.adopting ? nullptr : &at->second;
+  }
+
+  bool is_being_adopted(uint64_t number) const {
+    const auto at = mirrors_.find(number);
+    return at != mirrors_.end() && at->second.adopting;
   }
 
   // ---- Changes

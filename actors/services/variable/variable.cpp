@@ -301,7 +301,10 @@ class VariableRole final : public Role {
   /// Waits, like an update of all cells, until the changes before it have been made.
   void mirror_changed(const Message<wire::MirrorChanged>& message, Reply reply) {
     Pending pending{message, nullptr, {}, std::move(reply), {}};
-    if (cells_.empty()) return begin_mirror(pending);
+    if (cells_.empty()) {
+      begin_mirror(pending);
+      return answer_releases();  // they may have waited for changes that the lost mirror has not acknowledged
+    }
     for (const auto& [id, cell] : cells_) pending.cells.push_back(cell);
     waiting_.push_back(std::move(pending));
     start_ready();
