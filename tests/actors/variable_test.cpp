@@ -6,6 +6,7 @@
 
 #include "actors/services/variable/variable_service.h"
 #include "graph/build/scope.h"
+#include "messages/schemas/mirror.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
@@ -34,9 +35,11 @@ struct Bench {
     return Tensor::vector<float>(std::span<const float>(std::vector<float>(cell->shape()[0], value)));
   }
 
-  AnyMessage add(float value) const {
+  AnyMessage add(float value, int64_t counter = -1, int64_t count = 0) const {
     Draft<wire::Update> draft;
     draft->setRule(rule);
+    draft->setCounter(counter);
+    draft->setCount(count);
     draft->initCells(1).set(0, cell->id());
     return draft.finish({filled(value)});
   }
@@ -70,9 +73,47 @@ struct Bench {
   uint64_t rule = 0;
 };
 
+/// A mirror that is lost: it can make no change.
+class LostMirror final : public Role {
+ public:
+  LostMirror() {
+    on<wire::MirrorChange>([](const auto&, Reply reply) { reply(unavailable("the mirror is lost")); });
+    on<wire::MirrorLost>([](const auto&, Reply) {});
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(variable)
+
+// The group of w, whose update the mirror has not acknowledged, is joined with that of a counter, and must release w to it.
+BOOST_AUTO_TEST_CASE(updates_that_a_lost_mirror_does_not_acknowledge_are_answered_when_it_ends) {
+  Bench bench(3, 1);
+  VariableGroups& groups = VariableService::of(bench.site()).groups();
+  const auto counter = value_or_throw(bench.task().state->require(
+      "", "counter", DType::Int64, PartialShape::scalar(), bench.site().device->name().text()));
+  bench.send({bench.assign(bench.filled(1))});
+  StateCell* const both[] = {counter.get(), bench.cell.get()};
+  value_or_throw(groups.owner(std::span(both).first(1)));
+  const auto change_mirror = [&](std::optional<MirrorTarget> mirror) {
+    for (const ActorRef& actor : groups.set_mirror(std::move(mirror)))
+      bench.node.ask(actor, Draft<wire::MirrorChanged>().finish());
+    bench.simulation.run_ready();
+  };
+  const ActorRef lost = bench.node.actors.engine.spawn(std::make_unique<LostMirror>());
+  change_mirror(MirrorTarget{5, lost, lost});
+  const auto alone = bench.node.ask(value_or_throw(bench.site().owner(*bench.cell)), bench.add(1));
+  bench.simulation.run_ready();
+  const auto counted = bench.node.ask(value_or_throw(groups.owner(both)), bench.add(1, counter->id(), 7));
+  bench.simulation.run_ready();
+  BOOST_TEST((!alone->has_value() && !counted->has_value()));
+  change_mirror({});
+  BOOST_TEST_REQUIRE((alone->has_value() && counted->has_value()));
+  BOOST_TEST((alone->value().ok() && counted->value().ok()));
+  Snapshot value, count;
+  BOOST_TEST((bench.cell->try_read(value) == StateCell::Reading::Ready && value.value.as<float>()[0] == 3));
+  BOOST_TEST((counter->try_read(count) == StateCell::Reading::Ready && count.value.as<int64_t>()[0] == 7));
+}
 
 BOOST_AUTO_TEST_CASE(updates_assigns_and_reads_of_a_cell_happen_in_order_in_or_outside_the_handler) {
   for (const int64_t elements : {3, 140'000})
