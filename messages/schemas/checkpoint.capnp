@@ -22,13 +22,12 @@
 #
 # The session holds and restores the state between two training rounds only: it must make sure that nothing changes the state
 # meanwhile. If something does, the values of each group of variables (variable.capnp) still come from one moment, but those of
-# different groups may come from different moments. Once the state is held, training goes on while the files are written: an update
-# of a value that is held is made in other memory. The coordinator saves and restores one at a time, in order. If a writer is lost
-# during a
-# save or a restore, that save or restore fails. After a failed save the previous checkpoint is still the newest one. A restore that
-# fails before ApplyShards leaves every variable unchanged; one that fails later leaves only the variables of the lost process
-# without their values, and that process has lost them anyway. If the coordinator is lost, a save that has not written its manifest
-# has no effect, and a restore must be repeated.
+# different groups may come from different moments. Once the state is held, training goes on while the files are written: an
+# update of a value that is held is made in other memory. The coordinator saves and restores one at a time, in order. If a writer
+# is lost during a save or a restore, that save or restore fails. After a failed save the previous checkpoint is still the newest
+# one. A restore that fails before ApplyShards leaves every variable unchanged; one that fails later leaves only the variables of
+# the lost process without their values, and that process has lost them anyway. If the coordinator is lost, a save that has not
+# written its manifest has no effect, and a restore must be repeated.
 @0xa22b9f6b35e9cc32;
 
 using Cxx = import "/capnp/c++.capnp";

@@ -104,6 +104,23 @@ Address writer_of(const SimulatedNode& node, size_t task) {
   return checkpoint_writer_address(node.tasks[task]->address("worker"));
 }
 
+/// Writes the writers of the node's two tasks.
+void write_writers(const SimulatedNode& node, capnp::List<wire::Address>::Builder writers) {
+  for (uint32_t i = 0; i < 2; ++i) write(writer_of(node, i), writers[i]);
+}
+
+/// Returns the request to save the state of the node's two tasks: the one that they hold under this number; if 0, the present one.
+AnyMessage save_request(const SimulatedNode& node, uint64_t round, uint64_t state = 0) {
+  Draft<wire::SaveCheckpoint> draft;
+  draft->setFolder(as_text(folder));
+  draft->setRound(round);
+  draft->setNote(as_text("n" + std::to_string(round)));
+  draft->setKeep(5);
+  draft->setState(state);
+  write_writers(node, draft->initWriters(2));
+  return draft.finish();
+}
+
 /// Starts a new process on the same disk, and returns the round that it restores, after checking all values; 0 if there is none.
 uint64_t round_after_restart(SimulatedDisk& disk, size_t tasks) {
   Simulation simulation;
@@ -378,14 +395,7 @@ BOOST_AUTO_TEST_CASE(a_writer_lost_at_any_moment_fails_the_save_or_comes_too_lat
     Running at(seed);
     throw_if_failed(save(at.session, 1));
     assign(at.model, at.session, 2);
-    Draft<wire::SaveCheckpoint> draft;
-    draft->setFolder(as_text(folder));
-    draft->setRound(2);
-    draft->setNote(as_text("n2"));
-    draft->setKeep(5);
-    auto writers = draft->initWriters(2);
-    for (uint32_t i = 0; i < 2; ++i) write(writer_of(at.node, i), writers[i]);
-    const auto answered = at.node.ask(coordinator_of(at.node), draft.finish());
+    const auto answered = at.node.ask(coordinator_of(at.node), save_request(at.node, 2));
     uint64_t jobs = seed / 2;
     at.simulation.run_until([&] { return jobs-- == 0; });
     at.node.actors.engine.stop(at.node.find(writer_of(at.node, 1)));
@@ -406,9 +416,9 @@ BOOST_AUTO_TEST_CASE(a_writer_lost_at_any_moment_fails_the_save_or_comes_too_lat
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_saved_are_the_values_when_the_save_began, Running) {
-  PendingSave first = session.begin_save(folder, {.round = 1});
+  PendingSave first = session.begin_save(folder, {.round = 1, .note = {}});
   assign(model, session, 2);
-  PendingSave second = session.begin_save(folder, {.round = 2});
+  PendingSave second = session.begin_save(folder, {.round = 2, .note = {}});
   assign(model, session, 3);
   const SavedCheckpoint saved[] = {first.wait(), second.wait()};
   BOOST_TEST(first.done());
@@ -420,17 +430,26 @@ BOOST_FIXTURE_TEST_CASE(what_is_saved_are_the_values_when_the_save_began, Runnin
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(of_several_saves_that_have_begun_the_oldest_are_given_up, Running) {
-  std::vector<PendingSave> saves;
-  for (uint64_t i = 1; i <= 6; ++i) saves.push_back(session.begin_save(folder, {.round = i}));
-  int given_up = 0;
-  for (PendingSave& save : saves) {
-    const Status failure = test::failure_of([&] { save.wait(); });
-    BOOST_TEST((failure.ok() || failure.code() == Code::Aborted), failure.text());
-    given_up += failure.ok() ? 0 : 1;
+BOOST_FIXTURE_TEST_CASE(a_third_state_that_is_held_takes_the_place_of_the_first, Running) {
+  for (uint64_t state = 1; state <= 3; ++state) {
+    assign(model, session, state);
+    Draft<wire::HoldState> hold;
+    hold->setState(state);
+    write_writers(node, hold->initWriters(2));
+    const auto held = node.ask(coordinator_of(node), hold.finish());
+    simulation.run_ready();
+    BOOST_TEST_REQUIRE((held->has_value() && (*held)->ok()));
   }
-  BOOST_TEST(given_up > 0);
-  BOOST_TEST(session.restore(folder).round == 6u);
+  for (uint64_t state = 1; state <= 3; ++state) {
+    const auto saved = node.ask(coordinator_of(node), save_request(node, state, state));
+    simulation.run_ready();
+    BOOST_TEST_REQUIRE(saved->has_value());
+    BOOST_TEST(((*saved)->status().code() == (state == 1 ? Code::Aborted : Code::Ok)),
+               (*saved)->status().text());
+    if (state == 1) continue;
+    BOOST_TEST(session.restore(folder).round == state);
+    check_values(model, session, state);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_full_disk_fails_the_save_and_the_one_before_stays) {
@@ -501,21 +520,13 @@ BOOST_AUTO_TEST_CASE(requests_are_carried_out_one_at_a_time_in_order) {
                                    then(value_or_throw(std::move(answer)));
                                  }));
     };
-    const auto fill = [&](auto writers) {
-      for (uint32_t i = 0; i < 2; ++i) write(writer_of(at.node, i), writers[i]);
-    };
-    for (uint64_t round = 1; round <= 3; ++round) {
-      Draft<wire::SaveCheckpoint> draft;
-      draft->setFolder(as_text(folder));
-      draft->setRound(round);
-      fill(draft->initWriters(2));
-      send(draft.finish(), [&](const AnyMessage& answer) {
+    for (uint64_t round = 1; round <= 3; ++round)
+      send(save_request(at.node, round), [&](const AnyMessage& answer) {
         folders.emplace_back(view(Message<wire::CheckpointSaved>(answer)->getFolder()));
       });
-    }
     Draft<wire::RestoreCheckpoint> draft;
     draft->setFolder(as_text(folder));
-    fill(draft->initWriters(2));
+    write_writers(at.node, draft->initWriters(2));
     send(draft.finish(), [&](const AnyMessage& answer) {
       folders.emplace_back(view(Message<wire::CheckpointRestored>(answer)->getFolder()));
     });
