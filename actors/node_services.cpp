@@ -51,6 +51,11 @@ class RuntimeServices final : public NodeServices {
 
   Result<ActorRef> find(const Address& address) const override { return node_.directory.find(address); }
   void send(const ActorRef& to, AnyMessage message) override { node_.engine.send(to, std::move(message)); }
+  void send_after(std::chrono::nanoseconds delay, const ActorRef& to, AnyMessage message) override {
+    Clock& clock = node_.env.clock;
+    clock.call_at(clock.now() + delay.count(),
+                  [&engine = node_.engine, to, message = std::move(message)] { engine.send(to, message); });
+  }
   void call(const ActorRef& to, AnyMessage request, Answer then) override {
     node_.engine.send(to, std::move(request), Reply(std::move(then)));
   }

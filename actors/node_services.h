@@ -44,6 +44,8 @@ class NodeServices {
   virtual Result<ActorRef> find(const Address& address) const = 0;
   /// Sends a message without waiting for an answer.
   virtual void send(const ActorRef& to, AnyMessage message) = 0;
+  /// Sends a message when this time has passed.
+  virtual void send_after(std::chrono::nanoseconds delay, const ActorRef& to, AnyMessage message) = 0;
   /// Sends a request. `then` is called once, with the answer or the failure, on the thread that answers.
   virtual void call(const ActorRef& to, AnyMessage request, Answer then) = 0;
   /// Sends all requests and waits for all answers. `failed` is called as soon as the first request fails, on the thread that

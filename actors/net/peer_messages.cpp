@@ -64,7 +64,7 @@ const auto& receivers() {
                    DropShards,                         // checkpoint
                    DescribeCluster, ClusterDescribed,  // registrar
                    BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
-                   Relocated, EndTraining,  // trainer
+                   Relocated, ResumeTraining, TrainingResumed, EndTraining,  // trainer
                    BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
                    FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded,
                    StopFollowing,  // rounds
@@ -119,6 +119,7 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<RequireShards, RoundsBegun>(request, answer) ||
          goes_with<EndRounds, RoundsEnded>(request, answer) ||
          goes_with<Relocate, Relocated>(request, answer) ||
+         goes_with<ResumeTraining, TrainingResumed>(request, answer) ||
          goes_with<BeginMirror, MirrorBegun>(request, answer) ||
          goes_with<AwaitMirrorEnd, MirrorEnded>(request, answer) ||
          goes_with<EndMirror, MirrorEnded>(request, answer) ||

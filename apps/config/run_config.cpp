@@ -232,6 +232,7 @@ Train read_train(const Reader& train) {
   const Reader fault = train.table("fault");
   out.fault = {fault.get<int64_t>("max_restarts"), fault.get<bool>("mirror"),
                parse_nanoseconds(fault.string("start_timeout")).value_or(0ns),
+               parse_nanoseconds(fault.string("trainer_timeout")).value_or(0ns),
                parse_nanoseconds(fault.string("heartbeat")).value_or(0ns)};
   return out;
 }

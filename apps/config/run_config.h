@@ -133,7 +133,7 @@ struct Checkpoint {
 struct Fault {
   int64_t max_restarts = 0;
   bool mirror = false;  ///< another task keeps a copy of the variables of each task
-  std::chrono::nanoseconds start_timeout{}, heartbeat{};
+  std::chrono::nanoseconds start_timeout{}, trainer_timeout{}, heartbeat{};
 };
 
 struct Train {

@@ -86,6 +86,11 @@ Status set_gate(Training& training, Runtime& runtime, auto message) {
   return {};
 }
 
+void describe(const WorkerReplica& replica, wire::TrainingBegun::Builder begun) {
+  begun.setPushes(static_cast<uint32_t>(replica.pushes()));
+  begun.setReadsInPlace(replica.reads_in_place());
+}
+
 Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wire::BeginTraining>& message) {
   training.set_replica(nullptr);
   TROUPE_ASSIGN(auto config, config::parse_run_config(std::string(view(message->getConfig())), "run file", "",
@@ -100,8 +105,7 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   const auto replica = make_replica(runtime, std::move(config), self.task, message->getTraining());
   training.set_replica(replica);
   Draft<wire::TrainingBegun> draft;
-  draft->setPushes(static_cast<uint32_t>(replica->pushes()));
-  draft->setReadsInPlace(replica->reads_in_place());
+  describe(*replica, *draft);
   return AnyMessage(draft.finish());
 }
 
@@ -137,7 +141,27 @@ Status await_others(Runtime& runtime, const Training::Gate& gate, uint64_t round
   return runtime.services().call_all({{gate.coordinator, draft.finish()}})[0].status();
 }
 
-Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64_t first, uint32_t rounds) {
+/// `last` is the loss of the last round.
+Result<AnyMessage> resume(const Training& training, uint64_t number, ShardLoss last) {
+  TROUPE_ASSIGN(const auto replica, current(training));
+  const auto next = replica->next();
+  if (!next) return not_found("the training of this run has not begun, or has failed on this worker");
+  Draft<wire::TrainingResumed> draft;
+  draft->setTraining(number);
+  const auto owners = replica->owners();
+  write(owners, draft->initOwners(static_cast<uint32_t>(owners.size())));
+  const auto shards = replica->shards();
+  auto list = draft->initShards(static_cast<uint32_t>(shards.size()));
+  for (uint32_t i = 0; i < shards.size(); ++i) list.set(i, static_cast<uint32_t>(shards[i]));
+  draft->setNext(*next);
+  draft->setLoss(last.loss);
+  draft->setSamples(last.samples);
+  describe(*replica, draft->initBegun());
+  return AnyMessage(draft.finish());
+}
+
+Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64_t first, uint32_t rounds,
+                              ShardLoss& last) {
   TROUPE_ASSIGN(const auto replica, current(training));
   const auto gate = training.gate();
   Draft<wire::RoundsRun> draft;
@@ -145,7 +169,7 @@ Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64
   auto samples = draft->initSamples(rounds);
   double waited = 0;
   for (uint32_t i = 0; i < rounds; ++i) {
-    const ShardLoss loss = replica->run(first + i);
+    const ShardLoss loss = last = replica->run(first + i);
     losses.set(i, loss.loss);
     samples.set(i, loss.samples);
     waited += replica->waited();
@@ -162,6 +186,7 @@ Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64
 /// Shared by the actor and the service that owns it.
 struct Work {
   Training training;
+  ShardLoss last_loss;  ///< of the last round; used by the thread `rounds` alone
   JobThread rounds;     ///< begins trainings and runs rounds
   JobThread takeovers;  ///< takes over shards while a round runs
 
@@ -194,7 +219,13 @@ class TrainerRole final : public Role {
                           message] { return relocate(work->training, runtime, message); },
                          std::move(reply));
     });
-    on<wire::EndTraining>([this](const auto&, Reply) { work_->end_training(); });
+    on<wire::ResumeTraining>([this](const auto& message, Reply reply) { resume(message, std::move(reply)); });
+    on<wire::EndTraining>([this](const auto& message, Reply) {
+      if (message->getTraining() == training_) end();
+    });
+    on<wire::TrainingExpired>([this](const auto& message, Reply) {
+      if (awaits_client_ && message->getLosses() == losses_) end();
+    });
     on<wire::RoundFixed>([this](const auto& message, Reply) {
       const auto replica = work_->training.replica();
       if (replica && message->getTraining() == training_) replica->round_fixed(message->getRound());
@@ -205,15 +236,48 @@ class TrainerRole final : public Role {
   void begin_for(const Message<wire::BeginTraining>& message, Reply reply) {
     const auto client = runtime_.services().find(read(message->getClient()));
     if (!client) return reply(client.status());
+    if (awaits_client_) end();
     if (!work_->training.begin())
       return reply(failed_precondition("this worker is training for another client"));
     training_ = message->getTraining();
-    watch(*client, [this, run = ++runs_](const Status&) {
-      if (run == runs_) work_->end_training();
-    });
+    run_ = {message->getRun(), std::string(view(message->getConfig()))};
+    patience_ = std::chrono::nanoseconds(message->getPatience());
+    follow(*client);
     work_->rounds.post([work = work_.get(), &runtime = runtime_,
                         message] { return begin(work->training, runtime, message); },
                        std::move(reply));
+  }
+
+  /// Ends the training when the client is lost, unless it has a number with which it may be resumed for a while.
+  void follow(const ActorRef& client) {
+    awaits_client_ = false;
+    watch(client, [this, number = ++clients_](const Status&) {
+      if (number != clients_) return;
+      if (run_.number == 0 || patience_ == std::chrono::nanoseconds::zero()) return end();
+      awaits_client_ = true;
+      Draft<wire::TrainingExpired> expired;
+      expired->setLosses(++losses_);
+      runtime_.services().send_after(patience_, self(), expired.finish());
+    });
+  }
+
+  void resume(const Message<wire::ResumeTraining>& message, Reply reply) {
+    const auto client = runtime_.services().find(read(message->getClient()));
+    if (!client) return reply(client.status());
+    if (run_.number == 0 || run_ != Run{message->getRun(), std::string(view(message->getConfig()))})
+      return reply(not_found("this worker has no training of this run"));
+    follow(*client);
+    work_->rounds.post(
+        [work = work_.get(), number = training_] {
+          return services::resume(work->training, number, work->last_loss);
+        },
+        std::move(reply));
+  }
+
+  void end() {
+    awaits_client_ = false;
+    run_ = {};
+    work_->end_training();
   }
 
   void run(const wire::RunRounds::Reader& message, Reply reply) {
@@ -223,15 +287,28 @@ class TrainerRole final : public Role {
       return reply(invalid_argument("the request for rounds is inconsistent: " + std::to_string(rounds) +
                                     " rounds, from round " + std::to_string(first) + " to round " +
                                     std::to_string(last)));
-    work_->rounds.post([work = work_.get(), &runtime = runtime_, first,
-                        rounds] { return run_rounds(work->training, runtime, first, rounds); },
-                       std::move(reply));
+    work_->rounds.post(
+        [work = work_.get(), &runtime = runtime_, first, rounds] {
+          return run_rounds(work->training, runtime, first, rounds, work->last_loss);
+        },
+        std::move(reply));
   }
 
   Runtime& runtime_;
   std::shared_ptr<Work> work_;
   uint64_t training_ = 0;  ///< the number of the current training
-  uint64_t runs_ = 0;      ///< how many trainings have begun, without those that go on under another number
+  /// What a client that was started anew must know to resume the training.
+  struct Run {
+    uint64_t number = 0;  ///< 0: there is no training that can be resumed
+    std::string config;
+
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  Run run_;
+  std::chrono::nanoseconds patience_{};  ///< for how long the training waits for a new client
+  bool awaits_client_ = false;           ///< the client has been lost
+  uint64_t clients_ = 0;                 ///< how many clients the trainings have had so far
+  uint64_t losses_ = 0;                  ///< how many of them have been lost
 };
 
 class TrainerService final : public NodeService {

@@ -70,17 +70,8 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
   const auto shards = std::exchange(worker.shards, {});
   std::string successors;
   for (const uint32_t shard : shards) {
-    // Only workers with shards have the values of the variables in the round that is in progress.
-    Worker* successor = nullptr;
-    for (Worker& other : workers_)
-      if (other.alive && !other.shards.empty() &&
-          (!successor || other.shards.size() < successor->shards.size()))
-        successor = &other;
+    const Worker* const successor = hand_over(shard);
     if (!successor) give_up(index, failure);
-    successor->shards.push_back(shard);
-    const auto number = static_cast<size_t>(successor - workers_.data());
-    ++successor->unassigned;
-    call_later(number, assignment(number, -1), ArrivalKind::Assigned);
     successors += (successors.empty() ? "" : ", ") + successor->task;
   }
   tell_coordinator(-1);
@@ -88,6 +79,22 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
     events_.line("lost " + worker.task + ": " + failure.text() +
                  (shards.empty() ? std::string() : "; " + text_of(shards) + " taken over by " + successors));
   if (events_.restart) events_.restart(worker.task);
+}
+
+/// Assigns a shard to one of the workers that have the values of the variables in the round that is in progress: only those with
+/// shards do. Returns null if there is none.
+const ClusterRounds::Worker* ClusterRounds::hand_over(uint32_t shard) {
+  Worker* successor = nullptr;
+  for (Worker& worker : workers_)
+    if (worker.alive && !worker.shards.empty() &&
+        (!successor || worker.shards.size() < successor->shards.size()))
+      successor = &worker;
+  if (!successor) return nullptr;
+  successor->shards.push_back(shard);
+  const auto number = static_cast<size_t>(successor - workers_.data());
+  ++successor->unassigned;
+  call_later(number, assignment(number, -1), ArrivalKind::Assigned);
+  return successor;
 }
 
 AnyMessage ClusterRounds::assignment(size_t worker, int64_t applied) const {
@@ -130,7 +137,7 @@ void ClusterRounds::joined(size_t index, const Status& status) {
   Worker& worker = workers_[index];
   worker.joining = false;
   if (worker.training != training_) {  // the variables have moved meanwhile: it joins again
-    runtime_.services().send(worker.trainer, Draft<wire::EndTraining>().finish());
+    end_training(worker, worker.training);
     return;
   }
   worker.alive = status.ok();
@@ -153,6 +160,7 @@ void ClusterRounds::assign_all(uint64_t done) {
   for (Worker& worker : workers_)
     if (worker.alive) {
       worker.shards.clear();
+      worker.next = 0;
       alive.push_back(&worker);
     }
   for (uint32_t shard = 0; shard < static_cast<uint32_t>(config_.shards()); ++shard)
@@ -200,18 +208,16 @@ void ClusterRounds::recover_servers(const Status& failure) {
   const auto lost = await_lost_servers();
   if (++vain_recoveries_ > max_vain_recoveries || (!lost.empty() && !servers_.mirrored()))
     give_up(0, failure);
-  const auto positions = move_variables(lost, failure.message());
+  move_variables(lost, failure.message());
   share_again_ = sharing_.has_value();
-  if (!share_again_)
-    for (const auto& [worker, next] : positions) request_rounds(worker, next);
+  for (size_t i = 0; i < workers_.size(); ++i)
+    if (!share_again_ && workers_[i].alive && !workers_[i].shards.empty()) request_rounds(i, 0);
   if (events_.restart)
     for (const std::string& task : lost) events_.restart(task);
 }
 
-/// Ends the training, and goes on under another number with the variables of these owners in their mirrors. Returns the next round
-/// of each worker that has shards.
-std::vector<std::pair<size_t, uint64_t>> ClusterRounds::move_variables(const std::vector<std::string>& owners,
-                                                                       const std::string& reason) {
+/// Ends the training, and goes on under another number with the variables of these owners in their mirrors.
+void ClusterRounds::move_variables(const std::vector<std::string>& owners, const std::string& reason) {
   recovering_ = true;
   end_rounds();
   await_idle_workers();
@@ -220,10 +226,9 @@ std::vector<std::pair<size_t, uint64_t>> ClusterRounds::move_variables(const std
     if (!text) give_up(0, text.status());
     if (events_.line) events_.line(reason + "; " + *text);
   }
-  auto positions = relocate_workers();
+  relocate_workers();
   recovering_ = false;
   servers_.begin_mirrors();
-  return positions;
 }
 
 /// Returns the servers that are not linked. If all are, waits for as long as it takes to notice that one is silent.
@@ -246,8 +251,8 @@ void ClusterRounds::await_idle_workers() {
   while (std::ranges::any_of(workers_, is_busy)) take_arrival(none);
 }
 
-/// Tells the workers where the variables are. Returns the next round of each worker that has shards.
-std::vector<std::pair<size_t, uint64_t>> ClusterRounds::relocate_workers() {
+/// Tells the workers where the variables are, and learns which round is the next one of each.
+void ClusterRounds::relocate_workers() {
   training_ = random_id();
   coordinator_address_ = servers_.roles("rounds").front();
   std::vector<size_t> told;
@@ -258,7 +263,7 @@ std::vector<std::pair<size_t, uint64_t>> ClusterRounds::relocate_workers() {
       requests.push_back({workers_[i].trainer, relocation()});
     }
   const Answers answers = runtime_.services().call_all(std::move(requests));
-  std::vector<std::pair<size_t, uint64_t>> positions;
+  bool has_shards = false;
   std::vector<std::pair<size_t, Status>> lost;
   uint64_t least = UINT64_MAX, most = 0;
   for (size_t i = 0; i < told.size(); ++i) {
@@ -270,9 +275,10 @@ std::vector<std::pair<size_t, uint64_t>> ClusterRounds::relocate_workers() {
     const auto progress = *Message<wire::Relocated>(*answers[i]);
     least = std::min(least, progress.getLeast());
     most = std::max(most, progress.getMost());
-    if (!workers_[told[i]].shards.empty()) positions.emplace_back(told[i], progress.getNext());
+    workers_[told[i]].next = progress.getNext();
+    has_shards |= !workers_[told[i]].shards.empty();
   }
-  if (positions.empty()) give_up(0, unavailable("no worker with shards is left"));
+  if (!has_shards) give_up(0, unavailable("no worker with shards is left"));
   if (sharing_) least = most = *sharing_;
   if (fixes_rounds_ && least != most)
     give_up(0, unavailable("a server was lost while round " + std::to_string(most) +
@@ -280,7 +286,32 @@ std::vector<std::pair<size_t, uint64_t>> ClusterRounds::relocate_workers() {
   if (has_coordinator()) begin_rounds(least);
   tell_coordinator(static_cast<int64_t>(least));
   for (const auto& [worker, status] : lost) lose(worker, status);
-  return positions;
+}
+
+/// Goes on with the training of workers that have lost their trainer. The others take part when they have begun it.
+void ClusterRounds::go_on(const LiveTraining& live) {
+  std::vector<bool> assigned(static_cast<size_t>(config_.shards()));
+  std::vector<ShardLoss> losses;
+  for (const LiveTraining::Worker& found : live.workers) {
+    Worker& worker = *std::ranges::find(workers_, found.task, &Worker::task);
+    worker.alive = true;
+    worker.shards = found.shards;
+    worker.next = found.next;
+    for (const uint32_t shard : found.shards) assigned.at(shard) = true;
+    losses.push_back(found.loss);
+  }
+  note_loss(std::move(losses));
+  training_ = live.training;
+  pushes_ = live.pushes;
+  fixes_rounds_ = has_backups() || live.reads_in_place;
+  if (is_among_peers(config_)) return;
+  recovering_ = true;
+  for (uint32_t shard = 0; shard < assigned.size(); ++shard)
+    if (!assigned[shard]) hand_over(shard);
+  await_idle_workers();
+  relocate_workers();
+  recovering_ = false;
+  servers_.begin_mirrors();
 }
 
 AnyMessage ClusterRounds::relocation() const {

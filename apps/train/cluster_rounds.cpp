@@ -21,10 +21,10 @@ constexpr uint64_t max_rounds_per_request = 10'000;
 
 }  // namespace
 
-ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, uint64_t round, DType loss,
+ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, const Start& start, DType loss,
                              Events events)
-    : runtime_(runtime), config_(config), loss_(loss), events_(std::move(events)), training_(random_id()),
-      arrivals_(std::make_shared<Arrivals>()),
+    : runtime_(runtime), config_(config), loss_(loss), events_(std::move(events)), run_(start.run),
+      training_(random_id()), arrivals_(std::make_shared<Arrivals>()),
       servers_(runtime, config, [arrivals = arrivals_](std::function<void()> then) {
         arrivals->add({0, ArrivalKind::Other, 0, AnyMessage(), std::move(then)});
       }) {
@@ -37,7 +37,7 @@ ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, uint64
       continue;  // it has no shard, and will get none
     workers_.push_back({trainer.task, trainer, value_or_throw(runtime.services().find(trainer)), {}});
   }
-  begin(round);
+  start.live ? go_on(*start.live) : begin(start.round);
 }
 
 ClusterRounds::~ClusterRounds() { end(); }
@@ -66,6 +66,8 @@ AnyMessage ClusterRounds::begin_message() const {
   write(coordinator_address_, draft->initCoordinator());
   const auto& owners = config_.cluster.owners;
   write(owners, draft->initOwners(static_cast<uint32_t>(owners.size())));
+  draft->setRun(run_);
+  draft->setPatience(static_cast<uint64_t>(config_.train.fault.trainer_timeout.count()));
   return draft.finish();
 }
 
@@ -112,9 +114,14 @@ void ClusterRounds::begin_rounds(uint64_t applied) {
 
 void ClusterRounds::end() {
   for (const Worker& worker : workers_)
-    if (worker.alive || worker.joining)
-      runtime_.services().send(worker.trainer, Draft<wire::EndTraining>().finish());
+    if (worker.alive || worker.joining) end_training(worker, worker.joining ? worker.training : training_);
   end_rounds();
+}
+
+void ClusterRounds::end_training(const Worker& worker, uint64_t training) {
+  Draft<wire::EndTraining> draft;
+  draft->setTraining(training);
+  runtime_.services().send(worker.trainer, draft.finish());
 }
 
 void ClusterRounds::end_rounds() {
@@ -173,8 +180,9 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   return means_of(losses);
 }
 
-/// Requests the rounds from `first` to the last one that is requested.
+/// Requests the rounds from `first`, or from the worker's next one, to the last one that is requested.
 void ClusterRounds::request_rounds(size_t worker, uint64_t first) {
+  first = std::max(first, workers_[worker].next);
   if (first > requested_) return;
   Draft<wire::RunRounds> draft;
   draft->setFirst(first);
@@ -188,13 +196,17 @@ void ClusterRounds::request_rounds(size_t worker, uint64_t first) {
 std::vector<double> ClusterRounds::means_of(const Losses& losses) {
   std::vector<double> means;
   for (const auto& of_workers : losses.by_round) {
-    std::vector<ShardLoss> known;
-    std::ranges::copy_if(of_workers, std::back_inserter(known),
-                         [](const ShardLoss& loss) { return loss.samples > 0; });
-    if (!known.empty()) last_loss_ = is_synchronous(config_) ? known.front().loss : batch_loss(known, loss_);
+    note_loss(of_workers);
     means.push_back(last_loss_);
   }
   return means;
+}
+
+/// Takes the loss of a round, of which some workers may not know theirs.
+void ClusterRounds::note_loss(std::vector<ShardLoss> of_workers) {
+  std::erase_if(of_workers, [](const ShardLoss& loss) { return loss.samples == 0; });
+  if (of_workers.empty()) return;
+  last_loss_ = is_synchronous(config_) ? of_workers.front().loss : batch_loss(of_workers, loss_);
 }
 
 bool ClusterRounds::is_complete(const Losses& losses) const {

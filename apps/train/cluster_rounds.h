@@ -15,6 +15,7 @@
 #include "actors/engine/actor_ref.h"
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
+#include "apps/train/live_training.h"
 #include "apps/train/rounds.h"
 #include "apps/train/servers.h"
 #include "apps/train/worker_replica.h"
@@ -35,14 +36,24 @@ class ClusterRounds final : public Rounds {
     std::function<void(const std::string& task)> restart;
   };
 
-  /// Begins the training on every worker, after `round` rounds. The variables must have values. `loss` is the dtype of the model's
-  /// loss. Changes config.cluster.owners when variables move. `runtime` and `config` must outlive this object. Throws Error.
-  ClusterRounds(Runtime& runtime, config::RunConfig& config, uint64_t round, DType loss, Events events);
+  /// Where a training begins.
+  struct Start {
+    uint64_t round = 0;  ///< how many rounds have been run
+    uint64_t run = 0;    ///< the number by which the training is found if this process is lost; 0: it is not
+    /// If non-null, the training goes on that workers have, whose number of rounds `round` is.
+    const LiveTraining* live = nullptr;
+  };
+
+  /// Begins the training on every worker. The variables must have values. `loss` is the dtype of the model's loss. Changes
+  /// config.cluster.owners when variables move. `runtime` and `config` must outlive this object. Throws Error.
+  ClusterRounds(Runtime& runtime, config::RunConfig& config, const Start& start, DType loss, Events events);
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
   bool recover(const Status& failure) override;
   /// Ends the training. Returns text about the gradients that came too late, or about the staleness of gradients.
   std::string finish() override;
+  /// Returns the loss of the last round; of a training that has gone on, also before the first round.
+  double last_loss() const { return last_loss_; }
 
  private:
   /// The answers that have arrived, shared with the threads that answer.
@@ -58,6 +69,8 @@ class ClusterRounds final : public Rounds {
     bool joining = false;                   ///< BeginTraining has no answer yet
     uint64_t training = 0;                  ///< the training that it is joining
     size_t unanswered = 0, unassigned = 0;  ///< the number of RunRounds and AssignShards without an answer
+    /// Its next round when the training last went on with other places of the variables or another trainer.
+    uint64_t next = 0;
     Status failure = {};  ///< of a request; not Ok while it is not known whether the worker has been lost
   };
 
@@ -65,9 +78,11 @@ class ClusterRounds final : public Rounds {
   bool has_bounded_staleness() const;
   bool has_backups() const { return config_.train.replication.backup_workers > 0; }
   void begin(uint64_t round);
+  void go_on(const LiveTraining& live);
   void begin_rounds(uint64_t applied);
   AnyMessage begin_message() const;
   void end();
+  void end_training(const Worker& worker, uint64_t training);
   void end_rounds();
   AnyMessage call(const ActorRef& to, AnyMessage request);
   void call_later(size_t worker, AnyMessage request, ArrivalKind kind, uint64_t first = 0);
@@ -78,6 +93,7 @@ class ClusterRounds final : public Rounds {
   void take_arrival(Losses& losses);
   void add_losses(size_t worker, const Message<wire::RoundsRun>& run, size_t skipped, Losses& losses);
   std::vector<double> means_of(const Losses& losses);
+  void note_loss(std::vector<ShardLoss> of_workers);
 
   void failed(size_t worker, const Status& failure);
   void probed(size_t worker, const Status& status);
@@ -88,22 +104,23 @@ class ClusterRounds final : public Rounds {
   void joined(size_t worker, const Status& status);
   void share_out(uint64_t done);
   void assign_all(uint64_t done);
+  const Worker* hand_over(uint32_t shard);
   AnyMessage assignment(size_t worker, int64_t applied) const;
   void tell_coordinator(int64_t applied);
 
   bool may_recover(const Status& failure) const;
   void recover_servers(const Status& failure);
-  std::vector<std::pair<size_t, uint64_t>> move_variables(const std::vector<std::string>& owners,
-                                                          const std::string& reason);
+  void move_variables(const std::vector<std::string>& owners, const std::string& reason);
   std::vector<std::string> await_lost_servers() const;
   void await_idle_workers();
-  std::vector<std::pair<size_t, uint64_t>> relocate_workers();
+  void relocate_workers();
   AnyMessage relocation() const;
 
   Runtime& runtime_;
   config::RunConfig& config_;
   const DType loss_;
   const Events events_;
+  const uint64_t run_;
   uint64_t training_;
   uint32_t pushes_ = 0;  ///< how many pushes a shard makes per round
   Address coordinator_address_;

@@ -52,6 +52,7 @@ ShardLoss PeerReplica::run(uint64_t round) {
     throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
   ++next_;
+  failed_ = true;
   const data::Dataset batch = timed_batch(*batches_, round - 1, waited_);
   const auto shards = data::shards(batch, config_.shards());
   int64_t samples = 0;
@@ -66,9 +67,9 @@ ShardLoss PeerReplica::run(uint64_t round) {
   values_ = step_.run(feeds, options);
   const double loss = number(values_.front());
   values_.erase(values_.begin());
-  if (!is_local()) return {loss, batch.samples()};
-  if (averages_after(round, config_.train, batches_->per_epoch())) average_.run({}, options);
-  return {loss, samples};
+  if (is_local() && averages_after(round, config_.train, batches_->per_epoch())) average_.run({}, options);
+  failed_ = false;
+  return {loss, is_local() ? samples : batch.samples()};
 }
 
 }  // namespace troupe::train

@@ -27,6 +27,11 @@ class PeerReplica final : public WorkerReplica {
   void begin(uint64_t round) override;
   /// Throws FailedPrecondition unless these are the shards of this worker, which never change.
   void assign(const std::vector<int64_t>& shards) override;
+  std::optional<uint64_t> next() const override {
+    return next_ > 0 && !failed_ ? std::optional(next_) : std::nullopt;
+  }
+  std::vector<std::string> owners() const override { return config_.cluster.owners; }
+  std::vector<int64_t> shards() const override { return graph_.shards; }
   /// In mode "local_sgd" the loss is that of this worker's shards.
   ShardLoss run(uint64_t round) override;
   double waited() const override { return waited_; }
@@ -43,6 +48,7 @@ class PeerReplica final : public WorkerReplica {
   PreparedStep step_, average_;
   std::vector<Tensor> values_;  ///< of the variables that other workers own (PeerGraph::values)
   uint64_t next_ = 0;           ///< the next round
+  bool failed_ = false;         ///< a round, which cannot be repeated
   double waited_ = 0;
 };
 

@@ -32,6 +32,9 @@ class Replica final : public WorkerReplica {
   void begin(uint64_t round) override;
   Progress relocate(const Place& place) override;
   void assign(const std::vector<int64_t>& shards) override;
+  std::optional<uint64_t> next() const override { return next_ > 0 ? std::optional(next_) : std::nullopt; }
+  std::vector<std::string> owners() const override { return config_.cluster.owners; }
+  std::vector<int64_t> shards() const override;
   ShardLoss run(uint64_t round) override;
   void round_fixed(uint64_t round) override;
   Staleness take_staleness() override { return std::exchange(staleness_, {}); }
@@ -71,7 +74,6 @@ class Replica final : public WorkerReplica {
   void note_updates(uint64_t updates);
   ShardLoss take_values(std::vector<Tensor> fetched, const Input& input);
   void catch_up(const Model& model, uint64_t round);
-  std::vector<int64_t> shards() const;
   uint64_t last_fixed() const;
 
   Runtime& runtime_;

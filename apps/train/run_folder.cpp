@@ -81,6 +81,34 @@ Result<RunFolder> RunFolder::newest(const std::string& directory, const std::str
   return claim((parent / three_digits(number)).string());
 }
 
+Status RunFolder::keep(const Live& live) const {
+  const std::string path = path_ + "/live", fresh = path + ".new";
+  std::ofstream file(fresh);
+  file << live.run << ' ' << to_note(live.progress) << '\n';
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(fresh, path, error);
+  if (!file || error) return unavailable("cannot write " + path);
+  return {};
+}
+
+std::optional<RunFolder::Live> RunFolder::kept() const {
+  std::ifstream file(path_ + "/live");
+  Live live;
+  std::string note;
+  file >> live.run >> std::ws;
+  if (!std::getline(file, note)) return {};
+  const auto progress = from_note(note);
+  if (!progress) return {};
+  live.progress = *progress;
+  return live;
+}
+
+void RunFolder::forget() const {
+  std::error_code ignored;
+  fs::remove(path_ + "/live", ignored);
+}
+
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
   nlohmann::ordered_json line = {{"step", step}};
   for (const auto& [key, value] : values) line[key] = value;

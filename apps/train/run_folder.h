@@ -1,12 +1,15 @@
 // RunFolder: the folder runs/NAME/NNN/ to which a run writes config.toml (the effective run file), metrics.jsonl (one record per
-// line) and checkpoints/. An object holds a lock on the folder, so that one training at a time uses it. One thread.
+// line), checkpoints/ and, while it trains on workers of a cluster, live. An object holds a lock on the folder, so that one
+// training at a time uses it. One thread.
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "apps/train/progress.h"
 #include "messages/env/descriptor.h"
 #include "messages/values/status.h"
 
@@ -14,6 +17,11 @@ namespace troupe::train {
 
 class RunFolder {
  public:
+  /// What a trainer that was started anew needs in order to go on with a training that workers have kept.
+  struct Live {
+    uint64_t run = 0;   ///< the number by which the workers know the training
+    Progress progress;  ///< at the end of the last epoch
+  };
   /// Creates the folder with the next free number under `directory`/`name`. Fails with Unavailable if the system refuses.
   static Result<RunFolder> create(const std::string& directory, const std::string& name,
                                   const std::string& effective_config);
@@ -26,6 +34,12 @@ class RunFolder {
   const std::string& path() const { return path_; }
   /// Returns the absolute path of the folder for checkpoints. Other processes, with other working folders, save there, too.
   std::string checkpoints() const;
+  /// Keeps this in a file of the folder, in place of what was kept before. Fails with Unavailable if the system refuses.
+  Status keep(const Live& live) const;
+  /// Returns nothing if nothing is kept.
+  std::optional<Live> kept() const;
+  /// Removes what is kept.
+  void forget() const;
   /// Appends a line {"step": ..., "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 

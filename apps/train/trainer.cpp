@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "actors/checkpoint/checkpoint_files.h"
-#include "actors/net/refusal.h"
+#include "actors/net/random_id.h"
 #include "actors/runtime.h"
 #include "apps/nn/variable_snapshot.h"
+#include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
@@ -18,7 +18,6 @@
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
-#include "messages/wire/limits.h"
 
 namespace troupe::train {
 namespace {
@@ -55,9 +54,6 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOpt
 }
 
 constexpr const char* best_prefix = "best";
-constexpr std::chrono::milliseconds start_pause{5};
-/// The times until the tasks that are not linked are reported for the first time, and again.
-constexpr std::chrono::seconds first_report{2}, report_interval{10};
 
 /// A run, from its start or a checkpoint to its end or the loss of a process.
 class Run {
@@ -67,7 +63,7 @@ class Run {
       bool is_restart)
       : config_(config), options_(options), may_start_over_(is_restart || options.resume == "auto"),
         data_(std::move(data)), batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
-        runtime_(runtime_options(config, options)) {}
+        runtime_(runtime_options(config, options)), links_(runtime_, options) {}
 
   /// Throws nothing; the errors of steps are returned, too.
   Result<TrainingResult> run() try {
@@ -92,10 +88,13 @@ class Run {
     if (has_servers()) config_.cluster.owners = first_owners(config_);
     build();
     const auto start_until = Clock::now() + config_.train.fault.start_timeout;
-    TROUPE_RETURN_IF_FAILED(await_cluster(start_until));
-    open_session(start_until - Clock::now());
-    TROUPE_RETURN_IF_FAILED(begin());
-    make_rounds();
+    TROUPE_RETURN_IF_FAILED(links_.await_all(start_until));
+    if (!options_.resume.empty() && options_.dry_run_steps == 0) TROUPE_RETURN_IF_FAILED(open_folder());
+    if (!goes_on(start_until)) {
+      open_session(start_until - Clock::now());
+      TROUPE_RETURN_IF_FAILED(begin());
+      TROUPE_RETURN_IF_FAILED(make_rounds());
+    }
     describe();
     const auto started = Clock::now();
     TROUPE_RETURN_IF_FAILED(loop());
@@ -108,19 +107,8 @@ class Run {
   }
 
   std::string folder() const { return folder_ ? folder_->path() : std::string(); }
-  /// Returns the tasks that do not answer. If another task reported the loss that ended the run, this process may not have
-  /// noticed it yet; then this waits for as long as that takes.
   std::vector<std::string> silent(const Status& failure) const {
-    const auto end = Clock::now() + (limits::silent_heartbeats + 1) * config_.train.fault.heartbeat;
-    auto lost = missing();
-    while (lost.empty() && failure.code() == Code::Unavailable && options_.cluster &&
-           !(options_.lost && options_.lost()) && Clock::now() < end) {
-      std::this_thread::sleep_for(start_pause);
-      lost = missing();
-    }
-    std::vector<std::string> tasks;
-    for (const auto& [task, reason] : lost) tasks.push_back(task);
-    return tasks;
+    return links_.silent(failure, config_.train.fault.heartbeat);
   }
 
  private:
@@ -172,50 +160,61 @@ class Run {
     open_session(config_.train.fault.start_timeout);
   }
 
-  /// Returns the tasks of the cluster that are not linked, each with the last error.
-  std::vector<std::pair<std::string, Status>> missing() const {
-    std::vector<std::pair<std::string, Status>> tasks;
-    if (!options_.cluster) return tasks;
-    for (const auto& [job, members] : options_.cluster->jobs)
-      for (const auto& [task, endpoint] : members) {
-        std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
-        Status status = runtime_.link_status(name);
-        if (!status.ok()) tasks.emplace_back(std::move(name), std::move(status));
-      }
-    return tasks;
-  }
-
-  /// Waits until every task is linked, the time is over, or a link is refused permanently. In the last two cases the session, which
-  /// is opened next, reports the missing tasks. While it waits, it prints which tasks are missing and why.
-  Status await_cluster(Clock::time_point end) const {
-    auto next_report = Clock::now() + first_report;
-    for (auto unlinked = missing(); !unlinked.empty() && Clock::now() < end; unlinked = missing()) {
-      if (std::ranges::any_of(unlinked, [](const auto& task) { return is_permanent(task.second.code()); }))
-        return {};
-      if (Clock::now() >= next_report) {
-        for (const auto& [task, reason] : unlinked) print("waiting for " + task + ": " + reason.text());
-        next_report = Clock::now() + report_interval;
-      }
-      TROUPE_RETURN_IF_FAILED(runtime_.status());
-      if (options_.stop && options_.stop->load())
-        return cancelled("stopped before all tasks of the cluster were linked");
-      if (options_.lost && options_.lost())
-        return unavailable("a process of the cluster ended before all tasks were linked");
-      std::this_thread::sleep_for(start_pause);
+  /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
+  Status make_rounds() {
+    rounds_.reset();  // a worker takes part in one training at a time
+    if (with_workers()) {
+      run_ = folder_ ? random_id() : 0;
+      TROUPE_RETURN_IF_FAILED(keep_progress());
+      rounds_ = cluster_rounds({progress_.step, run_});
+    } else {
+      rounds_ = std::make_unique<LocalRounds>(*session_, model_, config_.train, *batches_);
     }
     return {};
   }
 
-  /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
-  void make_rounds() {
-    rounds_.reset();  // a worker takes part in one training at a time
-    if (with_workers())
-      rounds_ = std::make_unique<ClusterRounds>(
-          runtime_, config_, progress_.step, graph_->dtype(model_.loss),
-          ClusterRounds::Events{[this](const std::string& line) { print(line); },
-                                [this](const std::string& task) { restart_worker(task); }});
-    else
-      rounds_ = std::make_unique<LocalRounds>(*session_, model_, config_.train, *batches_);
+  std::unique_ptr<ClusterRounds> cluster_rounds(const ClusterRounds::Start& start) {
+    return std::make_unique<ClusterRounds>(
+        runtime_, config_, start, graph_->dtype(model_.loss),
+        ClusterRounds::Events{[this](const std::string& line) { print(line); },
+                              [this](const std::string& task) { restart_worker(task); }});
+  }
+
+  /// Keeps what a trainer in place of this one needs to go on, if this one is lost while workers train.
+  Status keep_progress() const {
+    return folder_ && with_workers() ? folder_->keep({run_, progress_}) : Status{};
+  }
+
+  /// Goes on with the training of this run from where workers are that have lost their trainer. Returns false if there is none,
+  /// or if it cannot go on.
+  bool goes_on(Clock::time_point start_until) try {
+    const auto kept = folder_ && with_workers() ? folder_->kept() : std::nullopt;
+    const auto live = kept ? find_training(runtime_, config_, kept->run) : std::nullopt;
+    if (!live) return false;
+    config_.cluster.owners = live->owners;
+    if (owners_ != live->owners) build();
+    open_session(start_until - Clock::now());
+    auto rounds = cluster_rounds({live->done(), kept->run, &*live});
+    const auto per_epoch = static_cast<uint64_t>(batches_->per_epoch());
+    const uint64_t from = kept->progress.step, epoch_end = (from / per_epoch + 1) * per_epoch;
+    if (live->done() < from || live->done() > epoch_end)
+      throw Error(failed_precondition("the workers are at step " + std::to_string(live->done()) +
+                                      ", the trainer was between " + std::to_string(from) + " and " +
+                                      std::to_string(epoch_end)));
+    run_ = kept->run;
+    progress_ = kept->progress;
+    progress_.step = live->done();
+    epoch_has_ended_ = progress_.step == epoch_end;
+    result_.loss = rounds->last_loss();
+    rounds_ = std::move(rounds);
+    print("the training of " + folder_->path() + " goes on at step " + std::to_string(progress_.step) +
+          ", where its workers are");
+    return true;
+  } catch (const Error& error) {
+    print("the training cannot go on from where its workers are: " + error.status().text());
+    if (has_servers()) config_.cluster.owners = first_owners(config_);
+    build();
+    return false;
   }
 
   /// Restarts a worker whose shards others have taken over, if the run file allows it.
@@ -230,7 +229,7 @@ class Run {
   Status begin() {
     session_->run({}, {model_.initializer}, {.training = true});
     if (options_.dry_run_steps > 0) return {};
-    TROUPE_RETURN_IF_FAILED(open_folder());
+    if (!folder_) TROUPE_RETURN_IF_FAILED(open_folder());
     return options_.resume.empty() ? Status{} : restore();
   }
 
@@ -298,12 +297,13 @@ class Run {
     last_saved_ = Clock::now();
     logged_step_ = progress_.step;
     ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
+    if (epoch_has_ended_) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch));
     while (!done()) {
       advance(next_pause(per_epoch));
       if (options_.progress)
         if (const auto text = line.at(progress_.step, result_.loss, Clock::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
-      if (progress_.step % per_epoch == 0) end_epoch(progress_.step / per_epoch);
+      if (progress_.step % per_epoch == 0) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch));
       save_when_due();
     }
     return {};
@@ -372,14 +372,15 @@ class Run {
     return record;
   }
 
-  void end_epoch(uint64_t epoch) {
+  Status end_epoch(uint64_t epoch) {
     const Record record = log_metrics();
     std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
     for (const auto& [name, value] : record)
       if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
     print(line);
     if (config_.train.early_stop) check_early_stop(*config_.train.early_stop, record, epoch);
-    if (config_.train.plateau) check_plateau(*config_.train.plateau, record, epoch);
+    if (config_.train.plateau) TROUPE_RETURN_IF_FAILED(check_plateau(*config_.train.plateau, record, epoch));
+    return keep_progress();
   }
 
   /// Updates the best score of a metric. Returns whether the metric has improved, or nothing if the record does not have it.
@@ -408,15 +409,16 @@ class Run {
   }
 
   /// Lowers the learning rate if the metric no longer improves. Workers read the new rate because their rounds begin anew.
-  void check_plateau(const config::Plateau& rule, const Record& record, uint64_t epoch) {
+  Status check_plateau(const config::Plateau& rule, const Record& record, uint64_t epoch) {
     if (improves(rule.monitor, record, epoch, progress_.plateau).value_or(true) ||
         !patience_is_over(rule.monitor, progress_.plateau, epoch))
-      return;
+      return {};
     progress_.plateau.epoch = epoch;
     follow_variables();
     session_->run({}, {*model_.lower_rate});
-    make_rounds();
+    TROUPE_RETURN_IF_FAILED(make_rounds());
     print("the learning rate is lowered, because " + rule.monitor.metric + " has not improved");
+    return {};
   }
 
   void save_when_due() {
@@ -481,6 +483,7 @@ class Run {
     result_.epochs = batches_->epoch_of(progress_.step);
     for (const auto& [name, value] : evaluate()) result_.evaluation.emplace_back("valid/" + name, value);
     session_->close();
+    if (folder_) folder_->forget();
   }
 
   void print(const std::string& line) const {
@@ -493,6 +496,7 @@ class Run {
   data::TrainAndValid data_;
   std::unique_ptr<data::Batches> batches_;
   Runtime runtime_;
+  const ClusterLinks links_;
   std::optional<Graph> graph_;
   TrainingGraph model_;
   std::vector<std::string> owners_;  ///< of the variables of the graph: a value of config_.cluster.owners
@@ -502,6 +506,8 @@ class Run {
   std::unique_ptr<Rounds> rounds_;
   std::optional<RunFolder> folder_;
   Progress progress_;
+  uint64_t run_ = 0;              ///< the number by which workers know the training
+  bool epoch_has_ended_ = false;  ///< while another process was the trainer, which was lost then
   TrainingResult result_;
   int64_t restarted_workers_ = 0;
   uint64_t logged_step_ = 0;  ///< the last step for which metrics were written

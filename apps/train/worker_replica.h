@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,12 @@ class WorkerReplica {
   virtual Progress relocate(const Place&) {
     throw Error(failed_precondition("the variables of this mode are where their workers are"));
   }
+  /// Returns the next round, which may be one that has failed, for a trainer that was started anew. Nothing: the training cannot go
+  /// on from where this worker is. Not while a round is in progress.
+  virtual std::optional<uint64_t> next() const = 0;
+  /// Returns where the variables are, and the logical shards that this worker computes.
+  virtual std::vector<std::string> owners() const = 0;
+  virtual std::vector<int64_t> shards() const = 0;
   /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
   virtual void assign(const std::vector<int64_t>& shards) = 0;
   /// Runs a round. Returns the loss of the batch in synchronous modes, otherwise of the shards of this worker. Without samples it

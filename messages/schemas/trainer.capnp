@@ -13,11 +13,17 @@
 #     |<----------------------- Relocated |
 #     | EndTraining --------------------->| the running step ends with Cancelled, and the session is closed
 #
-# The client initializes the variables before, and changes them only between two RunRounds. In synchronous mode a round ends for all
-# workers when all shards have pushed that count, so the client sends every trainer the same rounds. A trainer carries out one run
-# at a time; the run ends with its client. Trainers also receive RoundFixed (rounds.capnp): a round goes on without their shards, so
-# that they cancel their step and wait for the round. When a worker is lost, the client assigns its shards to others, which push
-# them for the round in progress, too.
+#   client that was started anew
+#     | ResumeTraining ------------------>| waits until the rounds that are requested have ended or failed
+#     |<--------------- TrainingResumed   |
+#     | Relocate, RunRounds ... --------->|
+#
+# The client initializes the variables before, and changes them only between two RunRounds. In synchronous mode a round ends for
+# all workers when all shards have pushed that count, so the client sends every trainer the same rounds. A trainer carries out one
+# run at a time. When its client is lost, the trainer keeps the run for a while: it finishes the rounds that are requested, and
+# waits for ResumeTraining. A BeginTraining of another client ends a run that has no client. Trainers also receive RoundFixed
+# (rounds.capnp): a round goes on without their shards, so that they cancel their step and wait for the round. When a worker is
+# lost, the client assigns its shards to others, which push them for the round in progress, too.
 @0xbddf0029980d96d3;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -32,11 +38,14 @@ struct BeginTraining {
   config @0 :Text;            # the effective run file, with absolute paths
   jobs @1 :List(JobSize);     # the jobs of the cluster
   training @2 :UInt64;        # chosen at random by the client; never 0
-  client @3 :Address;         # an actor of the client: when it is lost, the run ends
+  client @3 :Address;         # an actor of the client
   coordinator @4 :Address;    # of the rounds (rounds.capnp); not set in asynchronous mode
   # The tasks that own the variables, which are assigned to them in turn. Empty: the parameter servers or, if there are none, the
   # first worker.
   owners @5 :List(Text);
+  # Chosen at random by the client, which keeps it where it finds the number when it is started anew; 0: none.
+  run @6 :UInt64;
+  patience @7 :UInt64;        # for how many nanoseconds the run is kept when its client has been lost
 }
 
 struct JobSize {
@@ -97,6 +106,33 @@ struct Relocated {
   most @2 :UInt64;            # and to some
 }
 
+struct ResumeTraining {
+  # Request, answered by TrainingResumed when no round is in progress any more. The sender becomes the client of the run. Fails with
+  # NotFound if there is no such run, or it cannot go on from where it is.
+
+  run @0 :UInt64;             # as in BeginTraining
+  config @1 :Text;            # as in BeginTraining: a run whose file has changed begins anew
+  client @2 :Address;
+}
+
+struct TrainingResumed {
+  training @0 :UInt64;
+  owners @1 :List(Text);
+  shards @2 :List(UInt32);    # those that the trainer computes
+  next @3 :UInt64;            # its next round; one that failed is repeated
+  loss @4 :Float64;           # of its last round, as in RoundsRun
+  samples @5 :Int64;
+  begun @6 :TrainingBegun;
+}
+
 struct EndTraining {
-  # Not a request.
+  # Not a request. Without effect on another training.
+
+  training @0 :UInt64;
+}
+
+struct TrainingExpired {
+  # Not a request. Sent by a trainer to itself when it has waited for a new client for as long as it does.
+
+  losses @0 :UInt64;          # the number of clients that it has lost
 }

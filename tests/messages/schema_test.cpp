@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
-             Relocated, EndTraining>();
+             Relocated, ResumeTraining, TrainingResumed, EndTraining, TrainingExpired>();
 }
 
 }  // namespace
