@@ -105,6 +105,7 @@ class CoordinatorRole final : public FileRole {
     Draft<wire::HoldShard> draft;
     draft->setState(message->getState());
     draft->setContainer(message->getContainer());
+    draft->setVariables(message->getVariables());
     const AnyMessage request = draft.finish();
     std::vector<AddressedRequest> requests;
     for (const ActorRef& writer : *writers) requests.push_back({writer, request});

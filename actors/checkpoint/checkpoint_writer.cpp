@@ -3,6 +3,7 @@
 #include <future>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
@@ -72,7 +73,15 @@ class WriterRole final : public FileRole {
 
   void hold(const Message<wire::HoldShard>& message, Reply reply) {
     auto kept = std::make_shared<Reply>(std::move(reply));
-    read_values(view(message->getContainer()),
+    const auto here = DeviceName::parse(task_->task);
+    if (!here) return (*kept)(here.status());
+    std::set<std::string> wanted;
+    for (const auto variable : message->getVariables()) {
+      const auto task = DeviceName::parse(view(variable.getTask()));
+      if (!task) return (*kept)(task.status());
+      if (task->includes(*here)) wanted.emplace(view(variable.getName()));
+    }
+    read_values(view(message->getContainer()), &wanted,
                 [this, kept, state = message->getState()](Result<Values> values) {
                   if (!values) return (*kept)(values.status());
                   if (held_.size() == max_held) held_.pop_front();
@@ -85,9 +94,10 @@ class WriterRole final : public FileRole {
     auto kept = std::make_shared<Reply>(std::move(reply));
     const uint64_t state = message->getState();
     if (state == 0)
-      return read_values(view(message->getContainer()), [this, kept, message](const Result<Values>& values) {
-        values ? write_file(message, *values, kept) : (*kept)(values.status());
-      });
+      return read_values(view(message->getContainer()), nullptr,
+                         [this, kept, message](const Result<Values>& values) {
+                           values ? write_file(message, *values, kept) : (*kept)(values.status());
+                         });
     const auto held = std::ranges::find(held_, state, &Held::state);
     if (held == held_.end())
       return (*kept)(aborted("the checkpoint writer of " + task_->task + " does not hold state " +
@@ -97,12 +107,14 @@ class WriterRole final : public FileRole {
     write_file(message, values, kept);
   }
 
-  /// Calls `then` with the values of all variables in the container that have one.
-  void read_values(std::string_view container, std::function<void(Result<Values>)> then) {
+  /// Calls `then` with the values of the variables in the container that have one. If `wanted` is null, of all of them.
+  void read_values(std::string_view container, const std::set<std::string>* wanted,
+                   std::function<void(Result<Values>)> then) {
     std::map<ActorRef, Owned> owners;
     for (const auto& site : task_->sites)
       for (const auto& [name, cell] : cells_of(container, *site)) {
-        if (cell->reading() == StateCell::Reading::Uninitialized) continue;
+        if (cell->reading() == StateCell::Reading::Uninitialized || (wanted && !wanted->contains(name)))
+          continue;
         const auto owner = site->owner(*cell);
         if (!owner) return then(owner.status());
         Owned& owned = owners[*owner];

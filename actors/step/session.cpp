@@ -142,6 +142,40 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
   return step;
 }
 
+namespace {
+
+/// Returns the task that a node requests, itself or through nodes with which it is colocated.
+DeviceName requested_task(const Graph& graph, const Node& node) {
+  const auto device = DeviceName::parse(node.device);
+  DeviceName task = device ? device->task_name() : DeviceName();
+  for (const std::string& name : node.colocate_with) {
+    const Node* const other = graph.find(name);
+    if (other && other->id < node.id) task = override_with(task, requested_task(graph, *other));
+  }
+  return task;
+}
+
+}  // namespace
+
+/// Returns the nodes of the variables that checkpoints hold, as targets: all but the local ones.
+std::vector<Output> Session::Impl::variables() const {
+  const auto local = local_variables(parts.graph);
+  std::vector<Output> variables;
+  for (const Node& node : parts.graph.nodes())
+    if (is_variable(node) && std::ranges::count(local, node.id, &Output::node) == 0)
+      variables.push_back({node.id, Output::control});
+  return variables;
+}
+
+template <class List>
+void Session::Impl::write_variables(const std::vector<Output>& variables, List list) const {
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    const Node& node = parts.graph.node(variables[i].node);
+    list[i].setName(as_text(state_name(node)));
+    list[i].setTask(as_text(requested_task(parts.graph, node).text()));
+  }
+}
+
 template <class List>
 void Session::Impl::write_writers(List writers) const {
   for (uint32_t i = 0; i < writers.size(); ++i)
@@ -199,6 +233,8 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
   hold->setState(state);
   hold->setContainer(as_text(impl_->parts.container));
   impl_->write_writers(hold->initWriters(static_cast<uint32_t>(impl_->parts.workers.size())));
+  const auto variables = impl_->variables();
+  impl_->write_variables(variables, hold->initVariables(static_cast<uint32_t>(variables.size())));
   impl_->ask_coordinator(hold.finish());
   Draft<wire::SaveCheckpoint> draft;
   draft->setState(state);
@@ -220,12 +256,8 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
 }
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
-  // The variables get their devices when a step that contains them is prepared. Local ones are not restored.
-  const auto local = local_variables(impl_->parts.graph);
-  std::vector<Output> variables;
-  for (const Node& node : impl_->parts.graph.nodes())
-    if (is_variable(node) && std::ranges::count(local, node.id, &Output::node) == 0)
-      variables.push_back({node.id, Output::control});
+  // The variables get their devices when a step that contains them is prepared.
+  const std::vector<Output> variables = impl_->variables();
   if (!variables.empty()) prepare({}, variables);
   Draft<wire::RestoreCheckpoint> draft;
   impl_->set_location(*draft, folder);

@@ -129,7 +129,7 @@ class Session {
   /// Returns the devices that the session may use, as they were when it was opened.
   std::vector<DeviceDescription> devices() const;
 
-  /// Saves all variables of the session's state that have a value, in all its processes, as a checkpoint in `folder`. Returns
+  /// Saves the variables of the session's graph that have a value, in all its processes, as a checkpoint in `folder`. Returns
   /// when the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are
   /// unchanged. Fails with Cancelled if the session is ended meanwhile.
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});

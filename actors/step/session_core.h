@@ -73,6 +73,9 @@ struct Session::Impl {
   template <class List>
   void write_writers(List writers) const;
   uint64_t next_state();
+  std::vector<Output> variables() const;
+  template <class List>
+  void write_variables(const std::vector<Output>& variables, List list) const;
   ActorRef coordinator() const;
   AnyMessage ask_coordinator(AnyMessage message) const;
   /// Returns the answer of the coordinator, or throws its failure.

@@ -44,6 +44,14 @@ struct HoldState {
   state @0 :UInt64;          # chosen at random by the session; never 0
   writers @1 :List(Address); # as in SaveCheckpoint
   container @2 :Text;
+  variables @3 :List(HeldVariable);
+}
+
+struct HeldVariable {
+  # A variable to save, if it has a value.
+
+  name @0 :Text;
+  task @1 :Text;             # saved only where it is on a task that this names: "/job:worker", or "", which names all
 }
 
 struct StateHeld {}
@@ -53,6 +61,7 @@ struct HoldShard {
 
   state @0 :UInt64;
   container @1 :Text;
+  variables @2 :List(HeldVariable);
 }
 
 struct ShardHeld {}
@@ -68,11 +77,11 @@ struct SaveCheckpoint {
   writers @4 :List(Address); # the writers of the processes whose state is saved
   container @5 :Text;
   master @6 :Address;        # the session's master, on the coordinator's node: once it has ended, the state may be partly gone
-  state @7 :UInt64;          # the state to save, which is held; 0: the present one
+  state @7 :UInt64;          # the state to save, which is held; 0: the present one, of all variables
 }
 
 struct CheckpointSaved {
-  # Fails with Aborted if a writer does not hold the state any more; with AlreadyExists if two processes have a variable of the same
+  # Fails with Aborted if a writer does not hold the state any more; with AlreadyExists if two processes have a variable of one
   # name; with Cancelled if the session ended meanwhile, and then there is no such checkpoint; with ResourceExhausted if the disk is
   # full; with Unimplemented if safetensors files cannot hold the dtype of a variable; and with any failure of the disk or of a
   # writer.

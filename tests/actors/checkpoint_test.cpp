@@ -11,6 +11,7 @@
 #include "tests/support/delayed_device.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/simulated_node.h"
+#include "tests/support/whole_checkpoint.h"
 
 namespace troupe {
 namespace {
@@ -231,6 +232,21 @@ BOOST_FIXTURE_TEST_CASE(variables_without_a_value_are_neither_saved_nor_restored
   BOOST_TEST(identical(with_more.run({more.reads.back()})[0], Tensor::vector<double>({1, 2})));
 }
 
+// As when a cluster trains one model after the other.
+BOOST_FIXTURE_TEST_CASE(variables_of_another_graph_are_not_saved, Running) {
+  Graph other(node.actors.library->ops);
+  const Scope g(other);
+  const Output own = g.with_name("own").add_one("VariableV2", {},
+                                                {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}});
+  Session elsewhere = node.session(other, shared);
+  elsewhere.run({{g.add("Assign", {own, g.constant(Tensor::scalar(1.0f))}), Output::control}});
+  throw_if_failed(save(elsewhere, 1));
+  std::vector<std::string> skipped;
+  const auto checkpoint = value_or_throw(test::load_newest(disk, folder, skipped));
+  BOOST_TEST_REQUIRE(checkpoint.tensors.size() == 1u);
+  BOOST_TEST(checkpoint.tensors[0].name == "own");
+}
+
 // A checkpoint without any variable of the session belongs to another model, and the error says so.
 BOOST_FIXTURE_TEST_CASE(a_checkpoint_of_other_variables_is_none, Running) {
   throw_if_failed(save(session, 1));
@@ -300,7 +316,9 @@ BOOST_FIXTURE_TEST_CASE(a_dtype_that_files_lack_fails_the_save_by_name, Running)
   BOOST_TEST(count_files(disk, folder) == 0u);
 }
 
-BOOST_FIXTURE_TEST_CASE(two_variables_of_one_name_cannot_be_saved, Running) {
+// As when a cluster trains one model after the other, with other places of the variables.
+BOOST_FIXTURE_TEST_CASE(of_two_variables_of_one_name_the_one_on_the_task_that_the_graph_names_is_saved,
+                        Running) {
   Graph graph(node.actors.library->ops);
   const Output twin = Scope(graph)
                           .with_device("/job:test/task:1")
@@ -310,9 +328,20 @@ BOOST_FIXTURE_TEST_CASE(two_variables_of_one_name_cannot_be_saved, Running) {
       Scope(graph).add_one("Assign", {twin, Scope(graph).constant(Tensor::vector<float>({1}))});
   Session other = node.session(graph, shared);
   other.run({init});
-  const Status status = save(session, 1);
+  Graph anywhere(node.actors.library->ops);
+  Scope(anywhere).with_name("w").add_one("VariableV2", {},
+                                         {{"dtype", DType::Float}, {"shape", PartialShape{1}}});
+  Session indifferent = node.session(anywhere, shared);
+  const Status status = save(indifferent, 1);
   BOOST_TEST((status.code() == Code::AlreadyExists), status.message());
   BOOST_TEST(count_files(disk, folder) == 0u);
+
+  throw_if_failed(save(session, 1));
+  std::vector<std::string> skipped;
+  const auto checkpoint = value_or_throw(test::load_newest(disk, folder, skipped));
+  const auto saved = std::ranges::find(checkpoint.tensors, "w", &SavedTensor::name);
+  BOOST_TEST_REQUIRE((saved != checkpoint.tensors.end()));
+  BOOST_TEST(identical(saved->value, values_of(1)[0]));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_note_that_is_no_text_is_refused, Running) {
@@ -436,6 +465,8 @@ BOOST_FIXTURE_TEST_CASE(a_third_state_that_is_held_takes_the_place_of_the_first,
     Draft<wire::HoldState> hold;
     hold->setState(state);
     write_writers(node, hold->initWriters(2));
+    auto variables = hold->initVariables(static_cast<uint32_t>(model.names.size()));
+    for (uint32_t i = 0; i < model.names.size(); ++i) variables[i].setName(as_text(model.names[i]));
     const auto held = node.ask(coordinator_of(node), hold.finish());
     simulation.run_ready();
     BOOST_TEST_REQUIRE((held->has_value() && (*held)->ok()));

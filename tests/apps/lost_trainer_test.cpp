@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(with_servers_the_training_goes_on_with_the_same_bits) {
 BOOST_AUTO_TEST_CASE(without_servers_the_training_goes_on_with_the_same_bits) {
   Program alone(TROUPE_PROGRAM, arguments("alone", "mode=\"sync\",shards=2", {}));
   BOOST_TEST(alone.end() == 0, alone.output());
+  const Nodes nodes(folder, 0, 2);
   for (const std::string options : {"", ",shard_optimizer=true"}) {
-    const Nodes nodes(folder, 0, 2);
     killed("peers" + options, "mode=\"allreduce\",shards=2" + options, nodes);
     check_equal(weights("peers" + options), weights("alone"));
   }
