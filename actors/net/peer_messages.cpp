@@ -44,33 +44,32 @@ auto receivers_of() {
 
 const auto& receivers() {
   using namespace wire;
-  static const auto all =
-      receivers_of<wire::Status, Hello, Goodbye, Bind, Down, Heartbeat, Audit, Audited,         // link
-                   Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
-                   BeginPartialRun, PartialRunBegun, ContinuePartialRun, PartialRunContinued, EndPartialRun,
-                   ResetSession, CloseSession, SessionClosed,                     //
-                   OpenSession, SessionOpened, ResetContainers, ContainersReset,  // sessions
-                   DropContainers, ContainersDropped, ListDevices, DevicesListed, RegisterPartition,
-                   PartitionRegistered, RunPartition, PartitionDone, PartitionBroken, ConfirmStep,
-                   StepConfirmed,                                                               // worker
-                   AbortStep, DeregisterPartition,                                              //
-                   TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
-                   Contribute, Contributed, Withdraw, Withdrawn, Compare,
-                   Compared,                                           // allreduce
-                   GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
-                   HoldState, StateHeld, HoldShard, ShardHeld, SaveCheckpoint, CheckpointSaved,
-                   RestoreCheckpoint, CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead,
-                   ApplyShards, ShardsApplied,
-                   DropShards,                         // checkpoint
-                   DescribeCluster, ClusterDescribed,  // registrar
-                   BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
-                   Relocated, ResumeTraining, TrainingResumed, EndTraining,  // trainer
-                   BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
-                   FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded,
-                   StopFollowing,  // rounds
-                   BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, OpenMirror, MirrorOpened,
-                   MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
-                   MirrorDropped>();  // mirror
+  static const auto all = receivers_of<
+      wire::Status, Hello, Goodbye, Bind, Down, Heartbeat, Audit, Audited,         // link
+      Extend, Extended, PrepareStep, StepPrepared, RunStep, StepDone, CancelStep,  // session
+      BeginPartialRun, PartialRunBegun, ContinuePartialRun, PartialRunContinued, EndPartialRun, ResetSession,
+      CloseSession, SessionClosed,                                   //
+      OpenSession, SessionOpened, ResetContainers, ContainersReset,  // sessions
+      DropContainers, ContainersDropped, ListDevices, DevicesListed, RegisterPartition, PartitionRegistered,
+      RunPartition, PartitionDone, PartitionBroken, ConfirmStep,
+      StepConfirmed,                                                               // worker
+      AbortStep, DeregisterPartition,                                              //
+      TensorsArrived, TakeTensor, TensorTaken, ReadDone, FindTokens, TokensFound,  // executor
+      Contribute, Contributed, Withdraw, Withdrawn, Compare,
+      Compared,                                           // allreduce
+      GetTensor, TensorGot, DeleteTensor, TensorDeleted,  // session tensors
+      HoldState, StateHeld, HoldShard, ShardHeld, SaveCheckpoint, CheckpointSaved, RestoreCheckpoint,
+      CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
+      DropShards,                         // checkpoint
+      DescribeCluster, ClusterDescribed,  // registrar
+      BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate, Relocated,
+      ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed, EndTraining,  // trainer
+      BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed, FinishRound,
+      RoundFinished, RequireShards, EndRounds, RoundsEnded,
+      StopFollowing,  // rounds
+      BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, OpenMirror, MirrorOpened,
+      MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
+      MirrorDropped>();  // mirror
   return all;
 }
 
@@ -120,6 +119,7 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<EndRounds, RoundsEnded>(request, answer) ||
          goes_with<Relocate, Relocated>(request, answer) ||
          goes_with<ResumeTraining, TrainingResumed>(request, answer) ||
+         goes_with<ReportActivity, Activity>(request, answer) ||
          goes_with<BeginMirror, MirrorBegun>(request, answer) ||
          goes_with<AwaitMirrorEnd, MirrorEnded>(request, answer) ||
          goes_with<EndMirror, MirrorEnded>(request, answer) ||

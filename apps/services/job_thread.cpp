@@ -21,10 +21,12 @@ void JobThread::end() {
 void JobThread::run() {
   for (;;) {
     std::unique_lock lock(mutex_);
+    running_ = false;
     changed_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
     if (ending_) return;
     auto [job, reply] = std::move(jobs_.front());
     jobs_.pop_front();
+    running_ = true;
     lock.unlock();
     try {
       reply(job());

@@ -24,6 +24,11 @@ class JobThread {
 
   /// Adds a job, whose result answers the request. A job that throws Error answers with its status.
   void post(Job job, Reply reply);
+  /// Returns whether a job is running or waiting.
+  bool busy() const {
+    const std::lock_guard lock(mutex_);
+    return running_ || !jobs_.empty();
+  }
   /// Waits for the current job and ends the thread. The jobs that have not begun are answered with Unavailable. Not for two
   /// threads.
   void end();
@@ -31,9 +36,10 @@ class JobThread {
  private:
   void run();
 
-  std::mutex mutex_;  ///< guards the next three
+  mutable std::mutex mutex_;  ///< guards the next four
   std::condition_variable changed_;
   std::deque<std::pair<Job, Reply>> jobs_;
+  bool running_ = false;  ///< a job
   bool ending_ = false;
   std::thread thread_;  // the last member: it uses the others
 };

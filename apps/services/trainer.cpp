@@ -1,5 +1,6 @@
 #include "apps/services/trainer.h"
 
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -226,6 +227,11 @@ class TrainerRole final : public Role {
     on<wire::TrainingExpired>([this](const auto& message, Reply) {
       if (awaits_client_ && message->getLosses() == losses_) end();
     });
+    on<wire::ReportActivity>([this](const auto&, Reply reply) { reply(activity()); });
+    on<wire::InterruptRound>([this](const auto& message, Reply) {
+      const auto replica = work_->training.replica();
+      if (replica && message->getTraining() == training_) replica->interrupt();
+    });
     on<wire::RoundFixed>([this](const auto& message, Reply) {
       const auto replica = work_->training.replica();
       if (replica && message->getTraining() == training_) replica->round_fixed(message->getRound());
@@ -272,6 +278,18 @@ class TrainerRole final : public Role {
           return services::resume(work->training, number, work->last_loss);
         },
         std::move(reply));
+  }
+
+  AnyMessage activity() const {
+    const auto replica = work_->training.replica();
+    const bool waits = replica && replica->steps().waiting > 0;
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    Draft<wire::Activity> draft;
+    draft->setCpu(static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec));
+    draft->setWorks(work_->rounds.busy() && !waits);
+    draft->setSteps(replica ? replica->steps().begun.load() : 0);
+    return draft.finish();
   }
 
   void end() {

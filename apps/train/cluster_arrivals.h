@@ -2,10 +2,12 @@
 // by both.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 
 #include "apps/train/cluster_rounds.h"
 
@@ -28,10 +30,10 @@ struct ClusterRounds::Arrivals {
     const std::lock_guard lock(mutex);
     return !arrived.empty();
   }
-  /// Waits for an answer.
-  Arrival take() {
+  /// Waits for an answer. Returns nothing if none comes within this time.
+  std::optional<Arrival> take(std::chrono::nanoseconds timeout) {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return !arrived.empty(); });
+    if (!changed.wait_for(lock, timeout, [this] { return !arrived.empty(); })) return {};
     Arrival arrival = std::move(arrived.front());
     arrived.pop_front();
     return arrival;

@@ -1,6 +1,7 @@
 // The part of ClusterRounds that handles lost tasks: the shards of a lost worker are taken over by others, the variables of a lost
 // server by its mirror.
 #include <algorithm>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -21,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 /// How often a training is repeated from where it is without completing any round.
 constexpr int max_vain_recoveries = 5;
+/// For how many heartbeats nothing may move.
+constexpr int stall_heartbeats = 10;
 
 std::string text_of(const std::vector<uint32_t>& shards) {
   std::string text = shards.size() == 1 ? "shard" : "shards";
@@ -195,6 +198,33 @@ void ClusterRounds::tell_coordinator(int64_t applied) {
 
 // ---- Servers that are lost
 
+/// Called when no answer has come for a while. If no task has done anything for long enough, the training goes on from where it is,
+/// as after the loss of a server. The time doubles until a round is completed.
+void ClusterRounds::look_for_stall() {
+  if (recovering_) return;
+  std::set<std::string> tasks;
+  if (!is_among_peers(config_))
+    for (const std::string& owner : owners_of_variables(config_)) tasks.insert(owner);
+  for (const Worker& worker : workers_)
+    if (worker.alive) tasks.insert(worker.task);
+  const auto still = stall_watch_.still_for({tasks.begin(), tasks.end()});
+  if (still < stall_heartbeats * config_.train.fault.heartbeat * (1 << vain_recoveries_)) return;
+  stall_watch_.moved();
+  const auto waits = [](const Worker& worker) {
+    return worker.alive && worker.unanswered + worker.unassigned > 0;
+  };
+  std::string names;
+  for (const Worker& worker : workers_)
+    if (waits(worker)) names += (names.empty() ? "" : ", ") + worker.task;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(still).count();
+  const Status failure = unavailable("no task has done anything for " + std::to_string(milliseconds) +
+                                     " ms, but a round has not ended on " + names);
+  if (is_among_peers(config_)) give_up(0, failure);
+  if (events_.line) events_.line(failure.message() + "; it is repeated");
+  servers_.end_mirrors();
+  recover_servers(failure);
+}
+
 bool ClusterRounds::recover(const Status& failure) {
   if (!may_recover(failure)) return false;
   requested_ = 0;
@@ -220,6 +250,11 @@ void ClusterRounds::recover_servers(const Status& failure) {
 void ClusterRounds::move_variables(const std::vector<std::string>& owners, const std::string& reason) {
   recovering_ = true;
   end_rounds();
+  Draft<wire::InterruptRound> interrupt;
+  interrupt->setTraining(training_);
+  const AnyMessage message = interrupt.finish();
+  for (const Worker& worker : workers_)
+    if (worker.alive) runtime_.services().send(worker.trainer, message);
   await_idle_workers();
   if (!owners.empty()) {
     const auto text = servers_.adopt_mirrors(owners);

@@ -18,13 +18,15 @@ namespace {
 
 constexpr double seconds_per_request = 0.25;
 constexpr uint64_t max_rounds_per_request = 10'000;
+/// After how many heartbeats without an answer the tasks are asked whether they still work.
+constexpr int look_interval = 2;
 
 }  // namespace
 
 ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, const Start& start, DType loss,
                              Events events)
     : runtime_(runtime), config_(config), loss_(loss), events_(std::move(events)), run_(start.run),
-      training_(random_id()), arrivals_(std::make_shared<Arrivals>()),
+      training_(random_id()), stall_watch_(runtime.services()), arrivals_(std::make_shared<Arrivals>()),
       servers_(runtime, config, [arrivals = arrivals_](std::function<void()> then) {
         arrivals->add({0, ArrivalKind::Other, 0, AnyMessage(), std::move(then)});
       }) {
@@ -224,7 +226,10 @@ void ClusterRounds::call_later(size_t worker, AnyMessage request, ArrivalKind ki
 }
 
 void ClusterRounds::take_arrival(Losses& losses) {
-  const auto [index, kind, first, answer, then] = arrivals_->take();
+  const auto arrival = arrivals_->take(look_interval * config_.train.fault.heartbeat);
+  if (!arrival) return look_for_stall();
+  stall_watch_.moved();
+  const auto& [index, kind, first, answer, then] = *arrival;
   if (then) return then();
   Worker& worker = workers_[index];
   if (kind == ArrivalKind::Begun) return joined(index, answer.status());

@@ -18,6 +18,7 @@
 #include "apps/train/live_training.h"
 #include "apps/train/rounds.h"
 #include "apps/train/servers.h"
+#include "apps/train/stall_watch.h"
 #include "apps/train/worker_replica.h"
 #include "messages/wire/message.h"
 
@@ -108,6 +109,7 @@ class ClusterRounds final : public Rounds {
   AnyMessage assignment(size_t worker, int64_t applied) const;
   void tell_coordinator(int64_t applied);
 
+  void look_for_stall();
   bool may_recover(const Status& failure) const;
   void recover_servers(const Status& failure);
   void move_variables(const std::vector<std::string>& owners, const std::string& reason);
@@ -128,6 +130,7 @@ class ClusterRounds final : public Rounds {
   /// Whether the coordinator says when a round is applied: to all variables at once, whatever shards count. A shard that
   /// another worker takes over must not read, where it is, a variable that has got the round already beside one that has not.
   bool fixes_rounds_ = false;
+  StallWatch stall_watch_;
   std::shared_ptr<Arrivals> arrivals_;
   Servers servers_;
   std::vector<Worker> workers_;

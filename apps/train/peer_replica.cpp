@@ -63,6 +63,7 @@ ShardLoss PeerReplica::run(uint64_t round) {
     feeds.push_back(Tensor::scalar(shard.samples()));
     samples += shard.samples();
   }
+  const Waiting waiting(steps_);
   const StepOptions options{.training = true, .round = round};
   values_ = step_.run(feeds, options);
   const double loss = number(values_.front());

@@ -7,7 +7,6 @@
 #include "apps/train/train_data.h"
 
 namespace troupe::train {
-
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
     : runtime_(runtime), config_(std::move(config)), worker_(worker),
       data_(value_or_throw(load_data(runtime.services().disk(), config_))) {
@@ -65,6 +64,12 @@ void Replica::cancel() {
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   model_->session->cancel();
+}
+
+void Replica::interrupt() {
+  const std::lock_guard lock(mutex_);
+  if (interruption_) interruption_->cancel();
+  if (input_) input_->cancellation.cancel();
 }
 
 void Replica::begin(uint64_t round) {
@@ -139,8 +144,14 @@ ShardLoss Replica::run(uint64_t round) {
     throw Error(invalid_argument("round " + std::to_string(round) + " is requested, but the next one is " +
                                  std::to_string(next_)));
   const auto model = this->model();
+  const auto interruption = std::make_shared<Cancellation>();
+  {
+    const std::lock_guard lock(mutex_);
+    interruption_ = interruption;
+  }
   if (const uint64_t fixed = last_fixed(); round <= fixed) {
-    if (round == fixed) catch_up(*model, round);  // the values of the last of these rounds suffice
+    if (round == fixed)
+      catch_up(*model, round, *interruption);  // the values of the last of these rounds suffice
     ++next_;
     take_rests();  // there are some if the round failed here after its gradients were pushed
     return {};
@@ -150,8 +161,8 @@ ShardLoss Replica::run(uint64_t round) {
   const auto mine = shards();
   Status failure;
   try {
-    const ShardLoss loss =
-        model->parts.sync ? run_together(*model, *input, mine) : run_at_once(*model, *input, mine);
+    const ShardLoss loss = model->parts.sync ? run_together(*model, *input, mine, *interruption)
+                                             : run_at_once(*model, *input, mine);
     end_round();
     begun_.clear();
     take_rests();
@@ -161,8 +172,9 @@ ShardLoss Replica::run(uint64_t round) {
   }
   end_round();
   try {
-    if (!model->parts.sync || !input->cancellation.cancelled()) throw Error(failure);
-    catch_up(*model, round);
+    if (!model->parts.sync || !input->cancellation.cancelled() || interruption->cancelled())
+      throw Error(failure);
+    catch_up(*model, round, *interruption);
     drop_rests();
     return {};
   } catch (const Error&) {
@@ -208,6 +220,7 @@ std::vector<Tensor> Replica::run_step(const Model& model, const PreparedStep& st
     feeds.push_back(std::move(tensor));
   feeds.push_back(Tensor::scalar(part.samples()));
   for (auto& tensor : residuals_of(shard)) feeds.push_back(std::move(tensor));
+  const Waiting waiting(steps_);
   auto fetched = step.run(
       feeds, {.training = true, .round = input.round, .shard = shard, .cancellation = &input.cancellation});
   if (!model.parts.sync) return fetched;
@@ -236,9 +249,10 @@ std::vector<Tensor> Replica::residuals_of(int64_t shard) const {
   return known == residuals_.end() ? no_residuals_ : known->second;
 }
 
-ShardLoss Replica::run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards) {
+ShardLoss Replica::run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards,
+                                const Cancellation& interruption) {
   if (shards.empty()) {
-    catch_up(model, input.round);
+    catch_up(model, input.round, interruption);
     return {};
   }
   for (size_t i = 0; i + 1 < shards.size(); ++i) run_step(model, model.push, input, shards[i]);
@@ -289,8 +303,9 @@ ShardLoss Replica::take_values(std::vector<Tensor> fetched, const Input& input) 
 }
 
 /// Waits until the round has been applied, and takes the values after it, or after a later one.
-void Replica::catch_up(const Model& model, uint64_t round) {
-  values_ = model.awaited.run({}, {.training = true, .round = round});
+void Replica::catch_up(const Model& model, uint64_t round, const Cancellation& interruption) {
+  const Waiting waiting(steps_);
+  values_ = model.awaited.run({}, {.training = true, .round = round, .cancellation = &interruption});
 }
 
 }  // namespace troupe::train

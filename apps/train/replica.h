@@ -1,8 +1,8 @@
 // Replica: a worker's part of a training run in between-graph replication. It has its own copy of the data, its own graph, and a
 // session over its devices and the parameter servers. It keeps the values of the variables from one round to the next, so a round
 // costs one exchange with each server: it sends gradients and receives new values. It computes its logical shards one after the
-// other, each in a step of its own. One thread runs the rounds; assign(), round_fixed() and cancel() may be called from any thread.
-// Functions throw Error.
+// other, each in a step of its own. One thread runs the rounds; assign(), round_fixed(), interrupt() and cancel() may be called
+// from any thread. Functions throw Error.
 #pragma once
 
 #include <map>
@@ -39,6 +39,7 @@ class Replica final : public WorkerReplica {
   void round_fixed(uint64_t round) override;
   Staleness take_staleness() override { return std::exchange(staleness_, {}); }
   double waited() const override { return waited_; }
+  void interrupt() override;
   void cancel() override;
 
  private:
@@ -69,11 +70,12 @@ class Replica final : public WorkerReplica {
   std::vector<Tensor> residuals_of(int64_t shard) const;
   void take_rests();
   void drop_rests();
-  ShardLoss run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards);
+  ShardLoss run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards,
+                         const Cancellation& interruption);
   ShardLoss run_at_once(const Model& model, Input& input, const std::vector<int64_t>& shards);
   void note_updates(uint64_t updates);
   ShardLoss take_values(std::vector<Tensor> fetched, const Input& input);
-  void catch_up(const Model& model, uint64_t round);
+  void catch_up(const Model& model, uint64_t round, const Cancellation& interruption);
   uint64_t last_fixed() const;
 
   Runtime& runtime_;
@@ -98,8 +100,9 @@ class Replica final : public WorkerReplica {
   std::map<int64_t, std::vector<Tensor>> residuals_;
   /// By shard: what its gradients in the round that is in progress, or has failed, have lost. They become residuals with the round.
   std::map<int64_t, std::vector<Tensor>> rests_;
-  std::shared_ptr<Input> input_;  ///< of the round in progress; null if there is none
-  uint64_t fixed_ = 0;            ///< the last round that needs no push of this worker any more
+  std::shared_ptr<Input> input_;                ///< of the round in progress; null if there is none
+  std::shared_ptr<Cancellation> interruption_;  ///< of the round in progress, or the last one
+  uint64_t fixed_ = 0;                          ///< the last round that needs no push of this worker any more
 };
 
 }  // namespace troupe::train

@@ -26,8 +26,10 @@ AnyMessage about(uint64_t mirror) {
 
 }  // namespace
 
-Servers::~Servers() {
-  for (const auto& [owner, mirror] : mirrors_) end_mirror(owner, mirror.number);
+Servers::~Servers() { end_mirrors(); }
+
+void Servers::end_mirrors() {
+  for (const auto& [owner, mirror] : std::exchange(mirrors_, {})) end_mirror(owner, mirror.number);
 }
 
 std::vector<Address> Servers::roles(const std::string& role) {

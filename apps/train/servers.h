@@ -39,6 +39,9 @@ class Servers {
   /// Returns whether begin_mirrors() may have something to do.
   bool needs_mirrors() const { return needs_mirrors_; }
 
+  /// Ends all mirrors, so that no change waits for one any more. begin_mirrors() begins new ones.
+  void end_mirrors();
+
   /// Returns the owners that are not linked, or whose processes are not those that had the variables.
   std::vector<std::string> lost() const;
   /// Returns the owners that are workers, though there are parameter servers, and whose mirrors on parameter servers are complete.

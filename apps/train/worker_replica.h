@@ -1,5 +1,5 @@
 // WorkerReplica: the interface of a worker's part of a training run, as the trainer of its node uses it. One thread runs the
-// rounds; assign(), round_fixed() and cancel() may be called from any thread. Functions throw Error.
+// rounds; assign(), round_fixed(), steps(), interrupt() and cancel() may be called from any thread. Functions throw Error.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/train/rounds.h"
+#include "apps/train/waiting.h"
 
 namespace troupe::train {
 
@@ -58,8 +59,14 @@ class WorkerReplica {
   virtual Staleness take_staleness() { return {}; }
   /// Returns for how many seconds the last round waited for its batch.
   virtual double waited() const = 0;
+  const StepCount& steps() const { return steps_; }
+  /// Cancels the current round, which may then be repeated. Without effect in modes in which no round can be.
+  virtual void interrupt() {}
   /// Cancels the current round, which then throws Cancelled, and all later ones.
   virtual void cancel() = 0;
+
+ protected:
+  StepCount steps_;
 };
 
 }  // namespace troupe::train

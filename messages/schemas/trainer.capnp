@@ -13,6 +13,11 @@
 #     |<----------------------- Relocated |
 #     | EndTraining --------------------->| the running step ends with Cancelled, and the session is closed
 #
+#   client, while it waits              trainer (of each node that takes part)
+#     | ReportActivity ------------------>|
+#     |<------------------------ Activity |
+#     | InterruptRound ------------------>| the running step ends with Cancelled; the round will be repeated
+#
 #   client that was started anew
 #     | ResumeTraining ------------------>| waits until the rounds that are requested have ended or failed
 #     |<--------------- TrainingResumed   |
@@ -104,6 +109,23 @@ struct Relocated {
   next @0 :UInt64;            # the next round of this trainer
   least @1 :UInt64;           # synchronous mode: how many rounds have been applied to every variable
   most @2 :UInt64;            # and to some
+}
+
+struct ReportActivity {
+  # Request, answered by Activity at once. When no node of the training has done anything for ten heartbeats, something has been
+  # lost that a round waits for, and the client has the round repeated.
+}
+
+struct Activity {
+  cpu @0 :UInt64;             # for how many nanoseconds the process has used processors since its start
+  works @1 :Bool;             # whether the trainer does something else than wait for a step, such as reading data
+  steps @2 :UInt64;           # how many steps of the training have begun
+}
+
+struct InterruptRound {
+  # Not a request. The round in progress fails; the trainer has the values to repeat it. Without effect on another training.
+
+  training @0 :UInt64;
 }
 
 struct ResumeTraining {

@@ -102,7 +102,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
-             Relocated, ResumeTraining, TrainingResumed, EndTraining, TrainingExpired>();
+             Relocated, ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed,
+             EndTraining, TrainingExpired>();
 }
 
 }  // namespace

@@ -10,7 +10,11 @@
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/link.capnp.h"
+#include "messages/schemas/mirror.capnp.h"
+#include "messages/schemas/replicas.capnp.h"
+#include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/status.capnp.h"
+#include "messages/schemas/trainer.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/message_reader.h"
@@ -25,7 +29,9 @@ std::map<uint64_t, capnp::StructSchema> schemas_of() {
   return {{capnp::typeId<T>(), capnp::Schema::from<T>()}...};
 }
 
-const std::map<uint64_t, capnp::StructSchema>& schemas() {
+using Schemas = std::map<uint64_t, capnp::StructSchema>;
+
+const Schemas& session_schemas() {
   using namespace wire;
   static const auto all =
       schemas_of<wire::Status, Bind, Down, Heartbeat, Audit, Audited, RegisterPartition, PartitionRegistered,
@@ -33,6 +39,22 @@ const std::map<uint64_t, capnp::StructSchema>& schemas() {
                  StepConfirmed, TensorsArrived, TakeTensor, TensorTaken, FindTokens, TokensFound, ReadDone,
                  SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied, DropShards>();
   return all;
+}
+
+const Schemas& training_schemas() {
+  using namespace wire;
+  static const auto all =
+      schemas_of<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
+                 Relocated, BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived,
+                 RoundFixed, FinishRound, RoundFinished, EndRounds, RoundsEnded, StopFollowing, PushGradient,
+                 Committed, AwaitRound, BeginMirror, MirrorBegun, OpenMirror, MirrorOpened, MirrorChange,
+                 ChangeMirrored, Update, Updated, TensorsArrived, RunPartition, PartitionDone>();
+  return all;
+}
+
+const capnp::StructSchema& schema_of(uint64_t id) {
+  const auto known = session_schemas().find(id);
+  return known == session_schemas().end() ? training_schemas().at(id) : known->second;
 }
 
 uint64_t another(uint64_t value, std::mt19937_64& random) {
@@ -177,6 +199,12 @@ Frame decoded(std::span<const std::byte> bytes) {
   return std::move(*decoder.take());
 }
 
+std::vector<DamagedFrame::Type> types_of(const Schemas& schemas) {
+  std::vector<DamagedFrame::Type> all;
+  for (const auto& [id, schema] : schemas) all.push_back({schema.getShortDisplayName().cStr(), id});
+  return all;
+}
+
 }  // namespace
 
 DamagedFrame::DamagedFrame(uint64_t schema_id, uint64_t skip, uint64_t seed)
@@ -187,7 +215,7 @@ void DamagedFrame::operator()(std::vector<std::byte>& bytes) {
   Frame frame = decoded(bytes);
   if (frame.schema_id != schema_id_ || skip_-- != 0) return;
   std::mt19937_64 random(seed_);
-  const capnp::StructSchema schema = schemas().at(schema_id_);
+  const capnp::StructSchema schema = schema_of(schema_id_);
   FrameHeader header = frame.header;
   const AnyMessage message = value_or_throw(receive_from_peer(std::move(frame)));
   const auto words = message.words();
@@ -214,10 +242,8 @@ void DamagedFrame::operator()(std::vector<std::byte>& bytes) {
   for (const auto piece : encoded.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
 }
 
-std::vector<DamagedFrame::Type> DamagedFrame::types() {
-  std::vector<Type> all;
-  for (const auto& [id, schema] : schemas()) all.push_back({schema.getShortDisplayName().cStr(), id});
-  return all;
-}
+std::vector<DamagedFrame::Type> DamagedFrame::types() { return types_of(session_schemas()); }
+
+std::vector<DamagedFrame::Type> DamagedFrame::training_types() { return types_of(training_schemas()); }
 
 }  // namespace troupe::test

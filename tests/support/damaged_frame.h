@@ -26,7 +26,10 @@ class DamagedFrame {
     std::string name;
     uint64_t schema_id;
   };
+  /// Returns the types of the steps and checkpoints of a session.
   static std::vector<Type> types();
+  /// Returns the types of a training, except those of mode "allreduce".
+  static std::vector<Type> training_types();
 
  private:
   const uint64_t schema_id_;
