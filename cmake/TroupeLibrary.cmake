@@ -19,6 +19,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/build/functional.h
   graph/build/functions.h
   graph/build/gradients.h
+  graph/build/gradients_beside.h
   graph/build/absent_nodes.h
   graph/build/graph.h
   graph/ops/op_def.h

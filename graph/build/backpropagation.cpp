@@ -35,9 +35,9 @@ Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Outpu
 }
 
 Backpropagation::Backpropagation(const Scope& scope, Loops& loops, size_t count, std::span<const Output> ys,
-                                 std::span<const Output> xs)
-    : scope_(scope), graph_(scope.graph()), loops_(loops), count_(count), between_(count, false),
-      waiting_for_(count, 0), contributions_(count), recomputation_(scope_) {
+                                 std::span<const Output> xs, GradientDevices devices)
+    : scope_(scope), graph_(scope.graph()), loops_(loops), count_(count), devices_(devices),
+      between_(count, false), waiting_for_(count, 0), contributions_(count), recomputation_(scope_) {
   mark_between(ys, xs);
 }
 
@@ -136,12 +136,12 @@ void Backpropagation::mark_between(std::span<const Output> ys, std::span<const O
 
 // ---- the gradients
 
-/// Returns the scope for the nodes that compute the gradients of a node.
 Scope Backpropagation::scope_for(NodeId id) const {
   const Node& node = graph_.node(id);
   const AttrValue* const attr = node.attrs.find(own_gradient_device_attr);
   const bool* const own = attr ? std::get_if<bool>(attr) : nullptr;
-  return own && *own && !node.device.empty() ? scope_.with_device(node.device) : scope_;
+  const bool on_own = devices_ == GradientDevices::OfNodes || (own && *own);
+  return on_own && !node.device.empty() ? scope_.with_device(node.device) : scope_;
 }
 
 void Backpropagation::contribute(Output output, const Gradient& gradient) {

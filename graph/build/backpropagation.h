@@ -17,11 +17,17 @@ inline bool present(const Gradient& gradient) { return !std::holds_alternative<s
 /// Combines the contributions to the gradient of `forward`, in the order in which they were added.
 Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Output forward);
 
+/// On which devices the gradients of nodes are computed.
+enum class GradientDevices : uint8_t {
+  OfScope,  ///< that of the scope of the pass, except where own_gradient_device_attr says otherwise
+  OfNodes,  ///< the devices that the nodes request (graph/build/gradients_beside.h)
+};
+
 class Backpropagation {
  public:
   /// The nodes that the pass adds go to `scope`. `count` is the number of nodes of the forward graph.
   Backpropagation(const Scope& scope, Loops& loops, size_t count, std::span<const Output> ys,
-                  std::span<const Output> xs);
+                  std::span<const Output> xs, GradientDevices devices = GradientDevices::OfScope);
 
   /// Sets the gradient of a y.
   void seed(Output y, const Gradient& gradient) {
@@ -30,6 +36,8 @@ class Backpropagation {
   /// Computes the gradients of all nodes between. Throws Error as gradients() does.
   void run();
   Gradient of(Output x) { return between_[x.node] ? aggregated(x) : Gradient{}; }
+  /// Returns the scope for the nodes that compute the gradients of a node.
+  Scope scope_for(NodeId id) const;
 
  private:
   /// The values that carry a gradient through a loop.
@@ -50,7 +58,6 @@ class Backpropagation {
   std::vector<bool> reached_from(std::span<const Output> xs) const;
   void mark_between(std::span<const Output> ys, std::span<const Output> xs);
 
-  Scope scope_for(NodeId id) const;
   void contribute(Output output, const Gradient& gradient);
   Gradient aggregated(Output output);
   void differentiate(NodeId id);
@@ -70,6 +77,7 @@ class Backpropagation {
   Graph& graph_;
   Loops& loops_;
   size_t count_;
+  GradientDevices devices_;
   std::vector<bool> between_;
   /// Per node: edges to consumers not yet differentiated, without back edges.
   std::vector<uint32_t> waiting_for_;

@@ -30,7 +30,8 @@ Output sum_with(const Scope& scope, Output sum, const Gradient& gradient, Output
 void Backpropagation::differentiate(const Loop& loop) {
   const LoopPaths paths = paths_through(loop);
   if (paths.variables.empty()) return;
-  const Scope outside = scope_.with_prefix(folder_of(graph_, loop));
+  const Scope here = devices_ == GradientDevices::OfNodes ? scope_for(loop.condition) : scope_;
+  const Scope outside = here.with_prefix(folder_of(graph_, loop));
   BackwardLoop backward(outside, loops_, loop);
   const Scope& inside = backward.inside();
   std::vector<LoopWriter::Variable> gradients, sums;
@@ -41,7 +42,7 @@ void Backpropagation::differentiate(const Loop& loop) {
     const Output zeros = zeros_for(outside, entering(invariant));
     sums.push_back(backward.begin(zeros, graph_.shape(zeros)));
   }
-  Backpropagation body(inside, loops_, count_, paths.ys, paths.xs);
+  Backpropagation body(inside, loops_, count_, paths.ys, paths.xs, devices_);
   for (size_t i = 0; i < gradients.size(); ++i) body.seed(paths.ys[i], gradients[i].body);
   body.run();
   for (size_t i = 0; i < gradients.size(); ++i)

@@ -1,6 +1,7 @@
 #include "graph/build/gradients.h"
 
 #include "graph/build/backpropagation.h"
+#include "graph/build/gradients_beside.h"
 
 namespace troupe {
 namespace {
@@ -32,8 +33,11 @@ void GradientContext::set(size_t input, Output gradient) { input_gradients_[inpu
 void GradientContext::set(size_t input, const IndexedSlices& gradient) { input_gradients_[input] = gradient; }
 std::vector<Gradient> GradientContext::take() && { return std::move(input_gradients_); }
 
-std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
-                                const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys) {
+namespace {
+
+std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output>& ys,
+                                    const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys,
+                                    GradientDevices devices) {
   Graph& graph = scope.graph();
   for (const Output& y : ys)
     if (!is_differentiable(scope.dtype(y))) {
@@ -45,15 +49,28 @@ std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& y
   for (const Output& x : xs) scope.checked(x);
   const Scope inner = scope.with_prefix("gradients");
   Loops loops(graph);
-  Backpropagation backward(inner, loops, graph.size(), ys, xs);
+  Backpropagation backward(inner, loops, graph.size(), ys, xs, devices);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = i < grad_ys.size() && present(grad_ys[i]);
-    backward.seed(ys[i], given ? grad_ys[i] : Gradient(inner.add_one("OnesLike", {ys[i]})));
+    backward.seed(ys[i],
+                  given ? grad_ys[i] : Gradient(backward.scope_for(ys[i].node).add_one("OnesLike", {ys[i]})));
   }
   backward.run();
   std::vector<Gradient> result;
   for (const Output& x : xs) result.push_back(backward.of(x));
   return result;
+}
+
+}  // namespace
+
+std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
+                                const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys) {
+  return backpropagate(scope, ys, xs, grad_ys, GradientDevices::OfScope);
+}
+
+std::vector<Gradient> gradients_beside(const Scope& scope, const std::vector<Output>& ys,
+                                       const std::vector<Output>& xs) {
+  return backpropagate(scope, ys, xs, {}, GradientDevices::OfNodes);
 }
 
 Output dense(const Scope& scope, const Gradient& gradient, Output x) {

@@ -38,8 +38,11 @@ std::string folder_of(const Graph& graph, const Loop& loop) {
 // ---- the forward loop
 
 ForwardLoop::ForwardLoop(Graph& graph, Loops& loops, const Loop& loop)
-    : scope_(Scope(graph).with_prefix(folder_of(graph, loop) + "/saved")), loops_(loops), loop_(loop),
-      writer_(scope_, scope_, loops.enter_attributes(loop.frame)), guards_(loops.guards_around(loop.frame)) {}
+    : scope_(Scope(graph)
+                 .with_device(graph.node(loop.condition).device)
+                 .with_prefix(folder_of(graph, loop) + "/saved")),
+      loops_(loops), loop_(loop), writer_(scope_, scope_, loops.enter_attributes(loop.frame)),
+      guards_(loops.guards_around(loop.frame)) {}
 
 /// Returns a constant outside of all loops as a value in this frame.
 Output ForwardLoop::entered(Output constant, FrameId frame) {
