@@ -16,9 +16,10 @@ namespace {
 std::string idle_workers(const config::RunConfig& config) {
   const auto found = config.cluster.tasks.find("worker");
   const int64_t workers = found == config.cluster.tasks.end() ? 0 : found->second, shards = config.shards();
-  if (workers <= shards) return {};
+  const int64_t busy = shards * std::max<int64_t>(1, workers / config.groups());
+  if (workers <= busy) return {};
   const std::string idle =
-      std::to_string(workers - shards) + " of " + std::to_string(workers) + " workers idle";
+      std::to_string(workers - busy) + " of " + std::to_string(workers) + " workers idle";
   if (config.train.replication.mode == config::ReplicationMode::Local)
     return "train.replication.mode = \"local\" leaves " + idle + "; the other modes use all of them";
   return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;

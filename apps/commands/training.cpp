@@ -88,7 +88,7 @@ std::vector<std::string> files_of(const config::RunConfig& config, const std::st
 /// Returns the options that all nodes of the run have in common. The threads are still to be divided among them.
 cluster::NodeOptions common_options(const config::RunConfig& config, const train::TrainerOptions& options) {
   cluster::NodeOptions common;
-  common.devices = static_cast<int>(config.cluster.devices);
+  common.devices = static_cast<int>(config.devices());
   common.threads = static_cast<size_t>(config.run.threads);
   common.memory = options.memory;
   common.roots = files_of(config, options.resume);

@@ -72,12 +72,21 @@ class Evaluator {
 
   Evaluated look_up(const Expression& expression) {
     const auto known = symbols_.values.find(expression.name);
-    if (known != symbols_.values.end()) return known->second;
+    if (known != symbols_.values.end()) return entered(expression.name, known->second);
     if (!symbols_.complete) return {};
     std::vector<std::string_view> names;
     if (diagnostics_.size() < Diagnostics::max_shown)
       for (const auto& [name, symbol] : symbols_.values) names.push_back(name);
     return fail(expression, "unknown name '" + expression.name + "'" + hint(expression.name, names));
+  }
+
+  /// Returns what stands in the stage of the definition for the value of a name.
+  Evaluated entered(const std::string& name, const Evaluated& value) const {
+    const auto stage = symbols_.stages.find(name);
+    if (!symbols_.builder || stage == symbols_.stages.end() || stage->second == definition_.stage || !value)
+      return value;
+    const auto* const output = std::get_if<Output>(&value->value());
+    return output ? Argument(symbols_.builder->entering(*output, stage->second, definition_.stage)) : value;
   }
 
   Evaluated list(const Expression& expression) {
@@ -250,6 +259,11 @@ void add_weights(const nn::Network& network, size_t first, Symbols& symbols) {
     symbols.values.emplace(network.weights()[i].first.name, network.weights()[i].second);
 }
 
+nn::Network network_of(const Definition& definition, const nn::Network& network, const Symbols& symbols) {
+  const nn::Network there = symbols.builder ? symbols.builder->at(network, definition.stage) : network;
+  return definition.segment.empty() ? there : there.recomputed(definition.segment);
+}
+
 }  // namespace
 
 void define(const nn::Network& network, std::span<const Definition> definitions, Symbols& symbols,
@@ -263,10 +277,10 @@ void define(const nn::Network& network, std::span<const Definition> definitions,
     ordered[i] = true;
     if (!parsed[i]) continue;
     const size_t weights = network.weights().size();
-    const std::string& segment = definitions[i].segment;
-    const nn::Network part = segment.empty() ? network : network.recomputed(segment);
+    const nn::Network part = network_of(definitions[i], network, symbols);
     symbols.values[definitions[i].name] =
         Evaluator(part, definitions[i], symbols, diagnostics).root(*parsed[i]);
+    if (symbols.builder) symbols.stages[definitions[i].name] = definitions[i].stage;
     add_weights(network, weights, symbols);
   }
   report_cycles(definitions, ordering, ordered, diagnostics);
@@ -276,7 +290,8 @@ std::optional<Output> evaluate(const nn::Network& network, const Definition& def
                                const Symbols& symbols, Diagnostics& diagnostics) {
   const auto parsed = parse(definition.expression, diagnostics);
   if (!parsed) return {};
-  Evaluator evaluator(network, definition, symbols, diagnostics);
+  const nn::Network there = network_of(definition, network, symbols);
+  Evaluator evaluator(there, definition, symbols, diagnostics);
   const Evaluated evaluated = evaluator.root(*parsed);
   if (!evaluated) return {};
   if (const auto* output = std::get_if<Output>(&evaluated->value()); output && !output->is_control())

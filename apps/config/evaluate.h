@@ -18,6 +18,19 @@ struct Definition {
   std::string name;
   Text expression;
   std::string segment = {};  ///< of Network::recomputed(); empty: none
+  int64_t stage = 0;         ///< of model.stages
+};
+
+/// Builds the stages of a model where they belong.
+class StageBuilder {
+ public:
+  static constexpr int64_t of_data = -1;
+
+  virtual ~StageBuilder() = default;
+  /// Returns the network for the nodes of a stage.
+  virtual nn::Network at(const nn::Network& network, int64_t stage) = 0;
+  /// Returns what stands in stage `to` for a value of stage `from`, which is another one, or `of_data` for a column of the data.
+  virtual Output entering(Output value, int64_t from, int64_t to) = 0;
 };
 
 /// The values of names.
@@ -26,6 +39,9 @@ struct Symbols {
   std::map<std::string, std::optional<Argument>, std::less<>> values;
   /// If false, a part of the file was rejected, so unknown names are not reported.
   bool complete = true;
+  StageBuilder* builder = nullptr;  ///< null: the model is built in one network
+  /// If there is a builder: the stages of the definitions so far, and StageBuilder::of_data for the columns.
+  std::map<std::string, int64_t, std::less<>> stages = {};
 };
 
 /// Adds every definition to `symbols`. The definitions may be given in any order; cycles are reported. The node for a definition

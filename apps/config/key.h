@@ -17,6 +17,7 @@ enum class Kind : uint8_t {
   Number,  ///< a floating point number; an integer is accepted and converted
   String,
   Strings,      ///< one string or several
+  StringLists,  ///< a list whose elements are strings or lists of them; the check makes all of them lists
   Name,         ///< letters, digits and '_', not starting with a digit
   FolderName,   ///< the name of a folder inside another: printable, and it cannot lead outside
   Choice,       ///< one of `choices`

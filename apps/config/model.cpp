@@ -4,6 +4,7 @@
 #include "apps/config/layer_calls.h"
 #include "apps/config/ragged_inputs.h"
 #include "apps/config/reader.h"
+#include "apps/config/stages.h"
 
 namespace troupe::config {
 namespace {
@@ -126,24 +127,36 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   BuiltModel built{std::move(inputs), {}, {}};
   Names names(config, diagnostics);
   const Model model = expand_layers(config.model);
+  std::vector<const Variable*> variables;
   for (const Variable& variable : config.model.variables)
-    if (names.take(variable.name, "variable", variable.place))
-      built.symbols.values.emplace(
-          variable.name, network.weight({variable.name, PartialShape(variable.shape), variable.dtype,
-                                         initial_of(variable.initializer), variable.trainable}));
-  const size_t own_variables = network.weights().size();
+    if (names.take(variable.name, "variable", variable.place)) variables.push_back(&variable);
   std::vector<Definition> definitions;
   for (const Definition& definition : model.graph)
     if (names.take(definition.name, definition.expression.generated ? "layer" : "definition",
                    definition.expression.place))
       definitions.push_back(definition);
   assign_segments(model.recompute, built.symbols.complete, definitions, diagnostics);
+  const StagePlan stages(model.stages, built.symbols.complete, definitions, diagnostics);
+  if (built.symbols.builder)
+    for (const auto& [name, value] : built.symbols.values)
+      built.symbols.stages.emplace(name, StageBuilder::of_data);
+  for (const Variable* const variable : variables) {
+    const int64_t stage = stages.first_use(variable->name, definitions);
+    const nn::Network there = built.symbols.builder ? built.symbols.builder->at(network, stage) : network;
+    built.symbols.values.emplace(variable->name,
+                                 there.weight({variable->name, PartialShape(variable->shape), variable->dtype,
+                                               initial_of(variable->initializer), variable->trainable}));
+  }
+  const size_t own_variables = network.weights().size();
   define(network, definitions, built.symbols, diagnostics);
   take_weights(network, own_variables, definitions, names);
-  built.loss = scalar(network, {"loss", config.train.loss}, built.symbols, true, diagnostics);
+  const auto scalar_of = [&](Definition definition, bool floating) {
+    definition.stage = stages.stage_of(definition, definitions);
+    return scalar(network, definition, built.symbols, floating, diagnostics);
+  };
+  built.loss = scalar_of({"loss", config.train.loss}, true);
   for (const auto& metric : config.train.metrics)
-    if (const auto output = scalar(network, metric, built.symbols, false, diagnostics))
-      built.metrics.emplace_back(metric.name, *output);
+    if (const auto output = scalar_of(metric, false)) built.metrics.emplace_back(metric.name, *output);
   return built;
 }
 

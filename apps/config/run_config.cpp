@@ -152,6 +152,10 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
   segments.each([&](const std::string& name, SourceLocation, const Value& value) {
     out.recompute.push_back({name, segments.list<std::string>(name), value.place});
   });
+  for (const Value& value : model.get<List>("stages")) {
+    Stage& stage = out.stages.emplace_back(Stage{{}, value.place});
+    for (const Value& member : *value.get_if<List>()) stage.members.push_back(*member.get_if<std::string>());
+  }
   return out;
 }
 
@@ -219,6 +223,7 @@ Train read_train(const Reader& train) {
   out.clip = {clip.optional<double>("value"), clip.optional<double>("norm"),
               clip.optional<double>("global_norm")};
   out.weight_decay = train.get<double>("weight_decay");
+  out.micro_batches = train.get<int64_t>("micro_batches");
   out.average = train.optional<double>("average");
   out.metrics = read_definitions(train.table("metrics"));
   out.max_epochs = train.optional<int64_t>("max_epochs");
@@ -267,6 +272,7 @@ class CrossChecker {
     if (config_.train.early_stop) check_monitor("early_stop", config_.train.early_stop->monitor);
     if (config_.train.plateau) check_monitor("plateau", config_.train.plateau->monitor);
     check_replication();
+    check_pipeline();
   }
 
  private:
@@ -287,6 +293,7 @@ class CrossChecker {
   void check_clip();
   void check_monitor(const std::string& key, const Monitor& monitor);
   void check_replication();
+  void check_pipeline();
 
   /// Returns whether the key is absent, and not because its value was rejected.
   bool misses(const Reader& table, const char* path) const {
@@ -460,6 +467,27 @@ void CrossChecker::check_monitor(const std::string& key, const Monitor& monitor)
           path + "there is no metric '" + monitor.metric + "'" + hint(monitor.metric, names));
   else if (monitor.metric.starts_with("valid/") && !validates)
     error(table, "monitor", path + "'" + monitor.metric + "' needs data.valid");
+}
+
+/// Checks the rules of models with stages or micro-batches.
+void CrossChecker::check_pipeline() {
+  if (!config_.is_pipelined()) return;
+  const Reader train = root_.table("train");
+  const Reader replication = train.table("replication");
+  const Replication& options = config_.train.replication;
+  const std::string why = ": not with model.stages or train.micro_batches; allowed: ";
+  if (options.mode != ReplicationMode::Local && options.mode != ReplicationMode::Sync)
+    error(replication, "mode",
+          "train.replication.mode: \"" + replication.string("mode") + "\"" + why + "\"local\", \"sync\"");
+  if (options.backup_workers > 0)
+    error(replication, "backup_workers", "train.replication.backup_workers" + why + "0");
+  if (config_.train.fault.mirror) error(train.table("fault"), "mirror", "train.fault.mirror" + why + "false");
+  if (const int64_t parts = std::max<int64_t>(1, options.shards) * config_.train.micro_batches;
+      config_.batch > 0 && parts > config_.batch)
+    error(train, "micro_batches",
+          "train.micro_batches: " + std::to_string(parts) +
+              " micro-batches of all shards are more than the samples of a batch, data.batch = " +
+              std::to_string(config_.batch));
 }
 
 void CrossChecker::check_replication() {

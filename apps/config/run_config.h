@@ -2,6 +2,7 @@
 // load_run_config() creates it; afterwards it is only read, by any thread. Paths are absolute, except for Run::directory.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -58,12 +59,19 @@ struct Segment {
   SourceLocation place;
 };
 
+/// Definitions and layers that are computed on the same device, after those of the stages before.
+struct Stage {
+  std::vector<std::string> members;
+  SourceLocation place;
+};
+
 struct Model {
   std::vector<Variable> variables;
   std::vector<Definition> graph;
   std::vector<Layer> layers;  ///< a chain that begins with `input` and ends with "output"
   std::string input;          ///< of the first layer
   std::vector<Segment> recompute;
+  std::vector<Stage> stages;  ///< empty: all of the model is one stage
 };
 
 struct Optimizer {
@@ -143,6 +151,7 @@ struct Train {
   std::optional<Plateau> plateau;
   Clip clip;
   double weight_decay = 0;
+  int64_t micro_batches = 1;      ///< the number of parts of a shard that are computed one after the other
   std::optional<double> average;  ///< the decay of the moving averages of weights
   std::vector<Definition> metrics;
   std::optional<int64_t> max_epochs, max_steps;
@@ -187,12 +196,25 @@ struct RunConfig {
 
   std::shared_ptr<const Document> document;  ///< for diagnostics that point into the file
 
-  /// Returns the number of logical shards of a batch: by default one per worker, or one if mode is "local".
+  /// Returns whether a step computes stages or micro-batches: then all workers take part in the steps of one graph.
+  bool is_pipelined() const { return stages() > 1 || train.micro_batches > 1; }
+  int64_t stages() const { return std::max<int64_t>(1, static_cast<int64_t>(model.stages.size())); }
+  /// Returns how many groups of workers compute a shard each, by itself: one per worker or, if the model has stages, as many as
+  /// there are devices for all stages; at least one.
+  int64_t groups() const {
+    return stages() == 1 ? workers() : std::max<int64_t>(1, workers() * devices() / stages());
+  }
+  /// Returns the number of CPU devices of each task. A single worker has at least one for each stage.
+  int64_t devices() const { return workers() == 1 ? std::max(cluster.devices, stages()) : cluster.devices; }
+  /// Returns the number of workers; 1 if the cluster has none.
+  int64_t workers() const {
+    const auto at = cluster.tasks.find("worker");
+    return at == cluster.tasks.end() ? 1 : at->second;
+  }
+  /// Returns the number of logical shards of a batch: by default one per group, or one if mode is "local".
   int64_t shards() const {
     if (train.replication.mode == ReplicationMode::Local) return 1;
-    if (train.replication.shards != 0) return train.replication.shards;
-    const auto workers = cluster.tasks.find("worker");
-    return workers == cluster.tasks.end() ? 1 : workers->second;
+    return train.replication.shards != 0 ? train.replication.shards : groups();
   }
 
   /// Returns an equivalent run file in which options are applied and defaults are filled in.

@@ -63,6 +63,7 @@ std::string expectation(const Key& key) {
     case Kind::Number: return "a number" + range;
     case Kind::String: return "a string that is not empty";
     case Kind::Strings: return "a string or a list of strings";
+    case Kind::StringLists: return "a list of lists of strings";
     case Kind::Name: return "a name of letters, digits and '_' that does not start with a digit";
     case Kind::FolderName:
       return "the name of a folder, without '/' and control characters, not \".\" or \"..\"";
@@ -105,6 +106,7 @@ class Checker {
   /// Reports a mistake and returns false if the value is rejected.
   bool check_value(const Key& key, Value& value, const std::string& path);
   bool check_strings(const Key& key, Value& value, const std::string& path);
+  bool check_string_lists(const Key& key, Value& value, const std::string& path);
   bool check_tables(const Key& key, Value& value, const std::string& path);
   bool check_string(const Key& key, const Value& value, const std::string& path);
   bool check_number(const Key& key, Value& value, const std::string& path);
@@ -237,6 +239,7 @@ bool Checker::check_value(const Key& key, Value& value, const std::string& path)
     case Kind::Strings:
     case Kind::Paths:
     case Kind::Endpoints: return check_strings(key, value, path);
+    case Kind::StringLists: return check_string_lists(key, value, path);
     case Kind::Column:
       if (const auto* number = value.get_if<int64_t>()) return *number >= 0 || refuse(key, value, path);
       return check_string(key, value, path);
@@ -311,6 +314,14 @@ bool Checker::check_strings(const Key& key, Value& value, const std::string& pat
     if (!check_string(key, element, path)) return false;
     if (key.kind == Kind::Paths) element.data = absolute(*element.get_if<std::string>());
   }
+  return true;
+}
+
+bool Checker::check_string_lists(const Key& key, Value& value, const std::string& path) {
+  auto* list = value.get_if<List>();
+  if (!list || list->empty()) return refuse(key, value, path);
+  for (auto& element : *list)
+    if (!check_strings(key, element, path)) return false;
   return true;
 }
 

@@ -35,7 +35,7 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
   auto loaded = train::load_data(disk, config);
   if (!loaded && loaded.status().code() == Code::NotFound) return data_loss(loaded.status().text());
   TROUPE_ASSIGN(const auto data, std::move(loaded));
-  Subject subject{Graph(library.ops), {}, tasks_of(tasks, static_cast<int>(config.cluster.devices))};
+  Subject subject{Graph(library.ops), {}, tasks_of(tasks, static_cast<int>(config.devices()))};
   TROUPE_ASSIGN(const auto training,
                 train::build_training_graph(config, data.train->columns(), subject.graph));
   subject.step = train::training_step(training);

@@ -9,9 +9,10 @@ namespace {
 /// Replaces the tensor of each gradient by f(scope beside the variable, tensor, its VariableGradient).
 template <class F>
 std::vector<VariableGradient> transformed(const Scope& scope, std::vector<VariableGradient> gradients,
-                                          const F& f) {
+                                          const F& f, const ScopeOfGradient& at = {}) {
   for (VariableGradient& each : gradients) {
-    const Scope here = scope.with_prefix(scope.graph().node(each.variable.node).name);
+    const Scope here =
+        (at ? at(scope, each) : scope).with_prefix(scope.graph().node(each.variable.node).name);
     each.gradient = with_values(each.gradient, f(here, values_of(each.gradient), each));
   }
   return gradients;
@@ -64,24 +65,27 @@ std::vector<VariableGradient> clip_by_norm(const Scope& scope, std::vector<Varia
                      });
 }
 
-Output global_norm(const Scope& scope, const std::vector<VariableGradient>& gradients) {
+Output global_norm(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                   const ScopeOfGradient& at) {
   if (gradients.empty()) throw Error(invalid_argument("global_norm: there are no gradients"));
   std::vector<Output> halves;
-  for (const VariableGradient& each : gradients) halves.push_back(l2_loss(scope, values_of(each.gradient)));
+  for (const VariableGradient& each : gradients)
+    halves.push_back(l2_loss(at ? at(scope, each) : scope, values_of(each.gradient)));
   return sqrt(scope, mul(scope, scope.add_one("AddN", halves), 2));
 }
 
 std::vector<VariableGradient> clip_by_global_norm(const Scope& scope, std::vector<VariableGradient> gradients,
-                                                  double norm) {
+                                                  double norm, const ScopeOfGradient& at) {
   require_positive("clip_by_global_norm", norm);
   const Scope inner = scope.with_prefix("clip");
-  const Output length = global_norm(inner, gradients);
+  const Output length = global_norm(inner, gradients, at);
   const Output smaller = minimum(inner, reciprocal(inner, length), 1 / norm);
   // x - x is 0 if x is finite and NaN otherwise.
   const Output scale = add(inner, mul(inner, smaller, norm), sub(inner, length, length));
   return transformed(
       inner, std::move(gradients),
-      [&](const Scope& here, Output values, const VariableGradient&) { return mul(here, values, scale); });
+      [&](const Scope& here, Output values, const VariableGradient&) { return mul(here, values, scale); },
+      at);
 }
 
 std::vector<VariableGradient> add_weight_decay(const Scope& scope, std::vector<VariableGradient> gradients,

@@ -3,6 +3,7 @@
 // with the rows that do not occur as zeros. Public header; one thread at a time per graph.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "graph/build/gradients.h"
@@ -23,6 +24,9 @@ struct VariableGradient {
 std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
                                                 std::vector<Output> variables = {});
 
+/// Returns the scope for what concerns one of several gradients.
+using ScopeOfGradient = std::function<Scope(const Scope& scope, const VariableGradient& gradient)>;
+
 /// Limits each element to [-limit, limit].
 std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<VariableGradient> gradients,
                                             double limit);
@@ -30,12 +34,14 @@ std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<Vari
 std::vector<VariableGradient> clip_by_norm(const Scope& scope, std::vector<VariableGradient> gradients,
                                            double norm);
 /// Returns the L2 norm of all gradients together, a scalar. They must have one dtype. In rows, an index that occurs several times
-/// counts as several rows.
-Output global_norm(const Scope& scope, const std::vector<VariableGradient>& gradients);
+/// counts as several rows. The
+/// sums of squares are computed in the scopes `at`; empty: in `scope`.
+Output global_norm(const Scope& scope, const std::vector<VariableGradient>& gradients,
+                   const ScopeOfGradient& at = {});
 /// If the global norm is larger than `norm`, scales all gradients so that it equals `norm`. If it is not finite, all gradients
-/// become NaN.
+/// become NaN. Each gradient is scaled in its scope `at`; empty: in `scope`.
 std::vector<VariableGradient> clip_by_global_norm(const Scope& scope, std::vector<VariableGradient> gradients,
-                                                  double norm);
+                                                  double norm, const ScopeOfGradient& at = {});
 /// Adds rate * variable to each gradient: the gradient of rate / 2 times the square of the L2 norm of the variable. Where a
 /// gradient is rows, only those rows of the variable decay.
 std::vector<VariableGradient> add_weight_decay(const Scope& scope, std::vector<VariableGradient> gradients,

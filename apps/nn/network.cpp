@@ -72,6 +72,13 @@ Network Network::recomputed(std::string_view segment) const {
   return result;
 }
 
+Network Network::on_device(std::string_view device) const {
+  Network result = *this;
+  result.scope_ = scope_.with_device(device);
+  result.device_ = device;
+  return result;
+}
+
 Network Network::named(std::string_view name) const {
   Network result = *this;
   result.name_ = name;
@@ -89,6 +96,7 @@ std::string Network::unique_name(std::string_view type) const {
 }
 
 Output Network::weight(Weight weight) const {
+  weight.device = device_;
   auto known = shared_->edges.find(weight.name);
   if (known == shared_->edges.end())
     known = shared_->edges.emplace(weight.name, shared_->source(weight)).first;

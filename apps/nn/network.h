@@ -33,6 +33,7 @@ struct Weight {
   bool trainable = true;
   /// What it is a part of (apps/nn/partitioned_variable.h); nothing if it is whole.
   std::optional<RowSlice> slice = {};
+  std::string device = {};  ///< where Network::on_device() wants it; empty: anywhere
 };
 /// Adds the variable of a weight. Its initial values are computed where it is.
 Output add_variable(const Scope& scope, const Weight& weight);
@@ -67,6 +68,9 @@ class Network {
   Network at(std::string_view name) const;
   /// Returns a network whose layers form a segment: gradients compute what is inside it again (Scope::recomputed).
   Network recomputed(std::string_view segment) const;
+  /// Returns a network whose nodes run on this device, where its new weights should be, too. Where they are is up to what provides
+  /// the weights (Weight::device).
+  Network on_device(std::string_view device) const;
   /// Returns a network whose next layer has this name instead of that of its type.
   Network named(std::string_view name) const;
 
@@ -102,7 +106,7 @@ class Network {
 
   Scope scope_;
   Mode mode_;
-  std::string prefix_, name_;
+  std::string prefix_, name_, device_;
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Build> build_;
 };

@@ -17,12 +17,13 @@ LocalRounds::LocalRounds(Session& session, const TrainingGraph& graph, const con
 std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
   const data::Dataset batch = timed_batch(batches_, done, waited_);
   std::vector<Tensor> feeds;
-  const auto shards = data::shards(batch, static_cast<int64_t>(graph_.shards.size()));
-  for (size_t i = 0; i < shards.size(); ++i) {
-    for (auto& tensor : feeds_of_shard(graph_.shards[i], batch, shards[i].data))
-      feeds.push_back(std::move(tensor));
-    feeds.push_back(Tensor::scalar(static_cast<float>(shards[i].data.samples())));
-  }
+  auto inputs = graph_.shards.begin();
+  const auto shards = static_cast<int64_t>(graph_.shards.size()) / graph_.micro_batches;
+  for (const data::Shard& shard : data::shards(batch, shards))
+    for (const data::Shard& part : data::shards(shard.data, graph_.micro_batches)) {
+      for (auto& tensor : feeds_of_shard(*inputs++, batch, part.data)) feeds.push_back(std::move(tensor));
+      feeds.push_back(Tensor::scalar(static_cast<float>(part.data.samples())));
+    }
   const StepOptions options{.training = true, .round = done + 1};
   const double loss = number(step_.run(feeds, options).at(0));
   if (graph_.average && averages_after(options.round, train_, batches_.per_epoch()))

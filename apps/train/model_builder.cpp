@@ -14,11 +14,6 @@ namespace {
 /// A table with fewer bytes than this for each parameter server is cut into fewer parts, and one with fewer bytes is not cut.
 constexpr int64_t min_bytes_of_part = 1 << 20;
 
-Output as_type(const Scope& scope, Output number, Output like) {
-  if (scope.dtype(number) == scope.dtype(like)) return number;
-  return scope.add_one("Cast", {number}, {{"DstT", scope.dtype(like)}});
-}
-
 int64_t bytes_of(const nn::Weight& weight) {
   return value_or_throw(weight.shape.to_shape(weight.dtype)).elements() *
          static_cast<int64_t>(size_of(weight.dtype));
@@ -79,8 +74,9 @@ TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> sample
 }
 
 Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,
-                          const std::function<Output(Output variable)>& use) {
+                          const std::function<Output(Output variable)>& use, config::StageBuilder* stages) {
   config::Symbols symbols;
+  symbols.builder = stages;
   for (const auto& [name, output] : inputs.columns) symbols.values[name] = Argument(output);
   const nn::Network network(scope, mode, [&](const nn::Weight& weight) { return use(variable(weight)); });
   network.partition_tables([this](const Shape& shape, DType dtype) { return parts_of_table(shape, dtype); });
@@ -101,7 +97,8 @@ int64_t ModelBuilder::parts_of_table(const Shape& shape, DType dtype) const {
 Output ModelBuilder::variable(const nn::Weight& weight) {
   const auto known = variables_.find(weight.name);
   if (known != variables_.end()) return known->second;
-  const Scope scope = with_variables();
+  const bool with_stage = config_.is_pipelined() && tasks("ps") == 0 && !weight.device.empty();
+  const Scope scope = with_stage ? root_.with_device(weight.device) : with_variables();
   if (!bytes_of_workers_.empty()) *std::ranges::min_element(bytes_of_workers_) += bytes_of(weight);
   return variables_.emplace(weight.name, nn::add_variable(scope, weight)).first->second;
 }
@@ -114,15 +111,34 @@ std::optional<nn::WeightAverages> ModelBuilder::weight_averages() const {
 std::vector<nn::VariableGradient> ModelBuilder::gradients(const Scope& scope, Output loss,
                                                           const nn::Optimizer& optimizer,
                                                           std::vector<Output> variables) const {
+  return contributed(scope, nn::compute_gradients(scope, loss, std::move(variables)), optimizer);
+}
+
+std::vector<nn::VariableGradient> ModelBuilder::contributed(const Scope& scope,
+                                                            std::vector<nn::VariableGradient> gradients,
+                                                            const nn::Optimizer& optimizer,
+                                                            const nn::ScopeOfGradient& at) const {
   const config::Train& train = config_.train;
-  auto result = nn::compute_gradients(scope, loss, std::move(variables));
-  if (!optimizer.takes_rows()) result = nn::all_dense(scope, std::move(result));
-  if (train.clip.value) result = nn::clip_by_value(scope, std::move(result), *train.clip.value);
-  if (train.clip.norm) result = nn::clip_by_norm(scope, std::move(result), *train.clip.norm);
+  const auto change = [&](auto function, auto... limit) {
+    if (!at) {
+      gradients = function(scope, std::move(gradients), limit...);
+      return;
+    }
+    for (nn::VariableGradient& one : gradients)
+      one = function(at(scope, one), std::vector{one}, limit...).front();
+  };
+  if (!optimizer.takes_rows()) change(nn::all_dense);
+  if (train.clip.value) change(nn::clip_by_value, *train.clip.value);
+  if (train.clip.norm) change(nn::clip_by_norm, *train.clip.norm);
   if (train.clip.global_norm)
-    result = nn::clip_by_global_norm(scope, std::move(result), *train.clip.global_norm);
-  if (train.weight_decay > 0) result = nn::add_weight_decay(scope, std::move(result), train.weight_decay);
-  return result;
+    gradients = nn::clip_by_global_norm(scope, std::move(gradients), *train.clip.global_norm, at);
+  if (train.weight_decay > 0) change(nn::add_weight_decay, train.weight_decay);
+  return gradients;
+}
+
+Output as_type(const Scope& scope, Output number, Output like) {
+  if (scope.dtype(number) == scope.dtype(like)) return number;
+  return scope.add_one("Cast", {number}, {{"DstT", scope.dtype(like)}});
 }
 
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,

@@ -47,8 +47,9 @@ class ModelBuilder {
   /// number of samples.
   TowerInputs inputs(const Scope& scope, std::optional<DType> samples = {}) const;
   /// Builds a tower: the model with these inputs. `use` returns the edge that stands for a variable in it.
+  /// `stages`, if given, builds the stages of the model.
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,
-              const std::function<Output(Output variable)>& use);
+              const std::function<Output(Output variable)>& use, config::StageBuilder* stages = nullptr);
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode) {
     return tower(scope, inputs, mode, [](Output variable) { return variable; });
   }
@@ -65,6 +66,11 @@ class ModelBuilder {
   /// rows only where `optimizer` takes rows. If `variables` is empty, all trainable variables are used.
   std::vector<nn::VariableGradient> gradients(const Scope& scope, Output loss, const nn::Optimizer& optimizer,
                                               std::vector<Output> variables = {}) const;
+  /// Does so for gradients that have been computed. What concerns one of them is computed in its scope `at`; empty: in `scope`.
+  std::vector<nn::VariableGradient> contributed(const Scope& scope,
+                                                std::vector<nn::VariableGradient> gradients,
+                                                const nn::Optimizer& optimizer,
+                                                const nn::ScopeOfGradient& at = {}) const;
 
  private:
   Output variable(const nn::Weight& weight);
@@ -80,6 +86,8 @@ class ModelBuilder {
   std::map<std::string, Output> variables_;
 };
 
+/// Returns a number in the dtype of `like`.
+Output as_type(const Scope& scope, Output number, Output like);
 /// Returns the mean of the values of the shards weighted by their samples, summed in shard order. For one shard it returns its
 /// value.
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,

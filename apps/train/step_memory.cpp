@@ -2,6 +2,7 @@
 
 #include "actors/step/step_compiler.h"
 #include "apps/cluster/planned_tasks.h"
+#include "apps/train/stage_devices.h"
 #include "graph/build/known_shapes.h"
 #include "graph/plan/peak_memory.h"
 
@@ -10,15 +11,20 @@ namespace {
 
 using KnownShapes = std::vector<std::pair<Output, PartialShape>>;
 
-/// The shapes of the columns of all shards. The samples of a batch are shared out as evenly as possible.
+/// Returns how many samples part i of n has (data::shards).
+int64_t part_of(int64_t samples, int64_t i, int64_t n) { return samples * (i + 1) / n - samples * i / n; }
+
+/// The shapes of the columns of all micro-batches of all shards.
 KnownShapes shapes_of_columns(const Graph& graph, const TrainingGraph& training, int64_t batch) {
   KnownShapes shapes;
-  const auto shards = static_cast<int64_t>(training.shards.size());
-  for (int64_t shard = 0; shard < shards; ++shard)
-    for (const auto& [name, column] : training.shards[static_cast<size_t>(shard)].columns) {
+  const auto parts = static_cast<int64_t>(training.shards.size());
+  const int64_t micro_batches = training.micro_batches, shards = parts / micro_batches;
+  for (int64_t part = 0; part < parts; ++part)
+    for (const auto& [name, column] : training.shards[static_cast<size_t>(part)].columns) {
       const auto known = graph.shape(column).dims();
       std::vector<int64_t> dims(known.begin(), known.end());
-      dims.at(0) = batch / shards + (shard < batch % shards ? 1 : 0);
+      const int64_t of_shard = part_of(batch, part / micro_batches, shards);
+      dims.at(0) = std::max<int64_t>(1, part_of(of_shard, part % micro_batches, micro_batches));
       shapes.emplace_back(column, PartialShape(std::move(dims)));
     }
   return shapes;
@@ -62,9 +68,7 @@ Result<std::vector<TaskMemory>> estimate_memory(const config::RunConfig& config,
                          "' differs from batch to batch");
   TROUPE_ASSIGN(const Graph sized,
                 with_known_shapes(graph, shapes_of_columns(graph, training, config.batch)));
-  std::vector<TaskOptions> tasks = tasks_of({config.cluster.tasks.begin(), config.cluster.tasks.end()},
-                                            static_cast<int>(config.cluster.devices));
-  if (tasks.empty()) tasks = {{}};
+  const std::vector<TaskOptions> tasks = tasks_in_process(config);
   TROUPE_ASSIGN(const auto placed,
                 place_step(sized, training_step(training), library, workers_of(tasks), {}));
   std::vector<TaskMemory> result;

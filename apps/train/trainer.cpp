@@ -18,6 +18,7 @@
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
+#include "apps/train/stage_devices.h"
 
 namespace troupe::train {
 namespace {
@@ -43,12 +44,8 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOpt
     options.heartbeat = config.train.fault.heartbeat;
     return options;
   }
-  if (config.cluster.tasks.empty()) return options;
-  options.tasks.clear();
-  for (const auto& [job, tasks] : config.cluster.tasks)
-    for (int task = 0; task < tasks; ++task)
-      options.tasks.push_back({job, task, static_cast<int>(config.cluster.devices)});
-  const auto asked = static_cast<int64_t>(options.tasks.size()) * config.cluster.devices;
+  options.tasks = tasks_in_process(config);
+  const auto asked = static_cast<int64_t>(options.tasks.size()) * options.tasks.front().cpus;
   options.devices = static_cast<int>(std::max<int64_t>(options.devices, asked));
   return options;
 }
@@ -112,7 +109,10 @@ class Run {
   }
 
  private:
-  bool with_workers() const { return options_.cluster && config_.cluster.tasks.contains("worker"); }
+  /// Returns whether each worker runs a graph of its own. Otherwise this process runs one graph on all tasks.
+  bool with_workers() const {
+    return options_.cluster && config_.cluster.tasks.contains("worker") && !config_.is_pipelined();
+  }
   bool has_servers() const { return with_workers() && !is_among_peers(config_); }
 
   /// Builds the graph for config_.cluster.owners.
@@ -283,13 +283,21 @@ class Run {
   }
 
   void describe() const {
-    print(text(
-        "%s: %lld samples, %lld held out, %lld parameters, batch %lld in %zu shard%s, %llu steps per epoch",
-        config_.run.name.c_str(), static_cast<long long>(data_.train->samples()),
-        static_cast<long long>(data_.valid ? data_.valid->samples() : 0),
-        static_cast<long long>(model_.parameters), static_cast<long long>(config_.batch),
-        model_.shards.size(), model_.shards.size() == 1 ? "" : "s",
-        static_cast<unsigned long long>(batches_->per_epoch())));
+    const int64_t micro_batches = model_.micro_batches, stages = config_.stages();
+    const auto shards = static_cast<int64_t>(model_.shards.size()) / micro_batches;
+    const std::string pipelined =
+        config_.is_pipelined()
+            ? text(" of %lld micro-batch%s, %lld stage%s", static_cast<long long>(micro_batches),
+                   micro_batches == 1 ? "" : "es", static_cast<long long>(stages), stages == 1 ? "" : "s")
+            : std::string();
+    print(
+        text("%s: %lld samples, %lld held out, %lld parameters, batch %lld in %lld shard%s%s, %llu steps per "
+             "epoch",
+             config_.run.name.c_str(), static_cast<long long>(data_.train->samples()),
+             static_cast<long long>(data_.valid ? data_.valid->samples() : 0),
+             static_cast<long long>(model_.parameters), static_cast<long long>(config_.batch),
+             static_cast<long long>(shards), shards == 1 ? "" : "s", pipelined.c_str(),
+             static_cast<unsigned long long>(batches_->per_epoch())));
   }
 
   Status loop() {

@@ -3,81 +3,112 @@
 #include "apps/train/local_copies.h"
 #include "apps/train/model_builder.h"
 #include "apps/train/optimizer_builder.h"
+#include "apps/train/pipelined_shards.h"
+#include "graph/build/shard_names.h"
 
 namespace troupe::train {
 namespace {
 
-/// Returns the moving averages with the means of the differences of all towers.
-std::vector<AverageUpdate> mean_averages(const Scope& scope, const std::vector<Tower>& towers,
-                                         const std::vector<Output>& samples) {
-  std::vector<AverageUpdate> result = towers.front().averages;
-  for (size_t i = 0; i < result.size(); ++i) {
-    std::vector<Output> differences;
-    for (const Tower& tower : towers) differences.push_back(tower.averages[i].difference);
-    result[i].difference = weighted_mean(scope, differences, samples);
+/// Adds one update with the mean of the gradients of all shards.
+class SharedUpdate {
+ public:
+  /// If the shards are not pipelined, their gradients are added here. The arguments must outlive this object.
+  SharedUpdate(const config::RunConfig& config, const ModelBuilder& builder,
+               const std::vector<ShardParts>& shards)
+      : config_(config), builder_(builder), shards_(shards), root_(builder.root()),
+        compression_(make_compression(config.train.replication)),
+        sends_means_(compression_ && config.train.replication.mode == config::ReplicationMode::AllReduce) {
+    for (const ShardParts& shard : shards) samples_.push_back(shard.samples);
+    if (config.is_pipelined()) at_ = beside;
   }
-  return result;
-}
 
-/// Returns a gradient as it gets to where the mean is computed. Workers that send each other means restore only these.
-Gradient received(const Scope& scope, const nn::VariableGradient& gradient,
-                  nn::GradientCompression& compression, bool sends_means) {
-  const Gradient sent = compression.compressed(scope, gradient);
-  return sends_means ? compression.wide(scope, sent) : compression.restored(scope, sent, gradient.variable);
-}
+  /// Returns the loss of the batch.
+  Output mean_loss() const {
+    std::vector<Output> losses;
+    for (const ShardParts& shard : shards_) losses.push_back(shard.loss);
+    return root_.with_name("batch_loss").add_one("Identity", {weighted_mean(root_, losses, samples_)});
+  }
 
-/// Returns the means of the gradients of all towers. `sends_means` says whether means are compressed, too.
-std::vector<nn::VariableGradient> mean_gradients(
-    const ModelBuilder& builder, const std::vector<Tower>& towers, const std::vector<Output>& samples,
-    const nn::Optimizer& optimizer, std::optional<nn::GradientCompression>& compression, bool sends_means) {
-  std::map<NodeId, std::vector<Gradient>> gradients;  // by the nodes of the variables, in shard order
-  std::vector<Output> order;
-  for (size_t shard = 0; shard < towers.size(); ++shard) {
-    const Scope scope = builder.at_shard(static_cast<int64_t>(shard));
-    for (const auto& gradient : builder.gradients(scope, *towers[shard].model.loss, optimizer)) {
-      if (shard == 0) order.push_back(gradient.variable);
-      gradients[gradient.variable.node].push_back(
-          compression ? received(scope, gradient, *compression, sends_means) : gradient.gradient);
+  void add(const std::optional<nn::WeightAverages>& weight_averages, TrainingGraph& result) {
+    const config::Train& train = config_.train;
+    const auto factor = rate_factor(train, builder_.with_variables());
+    const auto optimizer = make_optimizer(train, factor);
+    nn::ReplicationStrategy strategy;
+    strategy.read_first(root_, {result.loss});
+    std::vector<Output> updates = {optimizer->apply_gradients(root_, mean_gradients(*optimizer), strategy)};
+    if (compression_) {
+      updates.insert(updates.end(), compression_->updates().begin(), compression_->updates().end());
+      result.begin = local_initializer(root_);
     }
+    if (weight_averages) updates.push_back(weight_averages->update(root_, strategy));
+    if (!shards_.front().averages.empty())
+      updates.push_back(update_averages(root_, mean_averages(), strategy));
+    result.update = updates.size() == 1 ? updates.front() : root_.group(updates);
+    if (factor) result.lower_rate = lower_rate(*train.plateau, root_, *factor);
   }
-  std::vector<nn::VariableGradient> means;
-  for (const Output& variable : order) {
-    const Gradient mean = weighted_mean(builder.root(), gradients[variable.node], samples);
-    means.push_back({sends_means ? compression->restored(builder.root(), mean, variable) : mean, variable});
-  }
-  return means;
-}
 
-/// Returns the loss of the batch.
-Output mean_loss(const Scope& scope, const std::vector<Tower>& towers, const std::vector<Output>& samples) {
-  std::vector<Output> losses;
-  for (const Tower& tower : towers) losses.push_back(*tower.model.loss);
-  return scope.with_name("batch_loss").add_one("Identity", {weighted_mean(scope, losses, samples)});
-}
-
-/// Adds one update with the mean of the gradients of all towers.
-void add_update(const config::Train& train, const ModelBuilder& builder, const std::vector<Tower>& towers,
-                const std::vector<Output>& samples, const std::optional<nn::WeightAverages>& weight_averages,
-                TrainingGraph& result) {
-  const Scope& root = builder.root();
-  const auto factor = rate_factor(train, builder.with_variables());
-  const auto optimizer = make_optimizer(train, factor);
-  auto compression = make_compression(train.replication);
-  const bool sends_means = compression && train.replication.mode == config::ReplicationMode::AllReduce;
-  nn::ReplicationStrategy strategy;
-  strategy.read_first(root, {result.loss});
-  std::vector<Output> updates = {optimizer->apply_gradients(
-      root, mean_gradients(builder, towers, samples, *optimizer, compression, sends_means), strategy)};
-  if (compression) {
-    updates.insert(updates.end(), compression->updates().begin(), compression->updates().end());
-    result.begin = local_initializer(root);
+ private:
+  /// Returns the scope of a mean that updates a variable.
+  Scope with(Output variable) const {
+    return config_.is_pipelined() ? root_.with_device(root_.graph().node(variable.node).device) : root_;
   }
-  if (weight_averages) updates.push_back(weight_averages->update(root, strategy));
-  if (!towers.front().averages.empty())
-    updates.push_back(update_averages(root, mean_averages(root, towers, samples), strategy));
-  result.update = updates.size() == 1 ? updates.front() : root.group(updates);
-  if (factor) result.lower_rate = lower_rate(*train.plateau, root, *factor);
-}
+
+  /// Returns the moving averages with the means of the differences of all shards.
+  std::vector<AverageUpdate> mean_averages() const {
+    std::vector<AverageUpdate> result = shards_.front().averages;
+    for (size_t i = 0; i < result.size(); ++i) {
+      std::vector<Output> differences;
+      for (const ShardParts& shard : shards_) differences.push_back(shard.averages[i].difference);
+      result[i].difference = weighted_mean(with(result[i].variable), differences, samples_);
+    }
+    return result;
+  }
+
+  std::vector<nn::VariableGradient> gradients_of(size_t shard, const nn::Optimizer& optimizer) const {
+    const Scope scope = scope_of(shard);
+    return config_.is_pipelined() ? builder_.contributed(scope, shards_[shard].gradients, optimizer, at_)
+                                  : builder_.gradients(scope, shards_[shard].loss, optimizer);
+  }
+
+  Scope scope_of(size_t shard) const {
+    const auto number = static_cast<int64_t>(shard);
+    return config_.is_pipelined() ? root_.with_prefix(shard_prefix(number)) : builder_.at_shard(number);
+  }
+
+  /// Returns a gradient as it gets to where the mean is computed. Workers that send each other means restore only these.
+  Gradient received(const Scope& scope, const nn::VariableGradient& gradient) {
+    if (!compression_) return gradient.gradient;
+    const Gradient sent = compression_->compressed(at_ ? at_(scope, gradient) : scope, gradient);
+    return sends_means_ ? compression_->wide(scope, sent)
+                        : compression_->restored(scope, sent, gradient.variable);
+  }
+
+  /// Returns the means of the gradients of all shards.
+  std::vector<nn::VariableGradient> mean_gradients(const nn::Optimizer& optimizer) {
+    std::map<NodeId, std::vector<Gradient>> gradients;  // by the nodes of the variables, in shard order
+    std::vector<Output> order;
+    for (size_t shard = 0; shard < shards_.size(); ++shard)
+      for (const auto& gradient : gradients_of(shard, optimizer)) {
+        if (shard == 0) order.push_back(gradient.variable);
+        gradients[gradient.variable.node].push_back(received(scope_of(shard), gradient));
+      }
+    std::vector<nn::VariableGradient> means;
+    for (const Output& variable : order) {
+      const Gradient mean = weighted_mean(with(variable), gradients[variable.node], samples_);
+      means.push_back({sends_means_ ? compression_->restored(root_, mean, variable) : mean, variable});
+    }
+    return means;
+  }
+
+  const config::RunConfig& config_;
+  const ModelBuilder& builder_;
+  const std::vector<ShardParts>& shards_;
+  const Scope root_;
+  std::vector<Output> samples_;
+  std::optional<nn::GradientCompression> compression_;
+  const bool sends_means_;  ///< whether means are compressed, too
+  nn::ScopeOfGradient at_;
+};
 
 /// Adds an averaging of the copies of all shards.
 Output add_average(const config::Train& train, const Scope& root, const std::vector<LocalCopies>& copies,
@@ -134,35 +165,47 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
   ModelBuilder builder(config, data, graph);
   const bool is_local = config.train.replication.mode == config::ReplicationMode::LocalSgd;
   TrainingGraph result;
+  result.micro_batches = config.train.micro_batches;
   std::vector<Tower> towers;
   std::vector<LocalCopies> copies;
-  std::vector<Output> samples;
+  std::vector<ShardParts> shards;
+  std::optional<PipelinedShards> pipelined;
+  if (config.is_pipelined()) pipelined.emplace(config, builder);
   for (int64_t shard = 0; shard < builder.shards(); ++shard) {
+    if (pipelined) {
+      shards.push_back(pipelined->add(shard, result.shards));
+      continue;
+    }
     copies.emplace_back(builder, shard);
     result.shards.push_back(builder.inputs(builder.at_shard(shard), DType::Float));
-    samples.push_back(result.shards.back().samples);
     towers.push_back(
         builder.tower(builder.at_shard(shard), result.shards.back(), nn::Mode::Training,
                       [&](Output variable) { return is_local ? copies.back().of(variable) : variable; }));
+    if (const Tower& tower = towers.back(); tower.model.loss)
+      shards.push_back({*tower.model.loss, result.shards.back().samples, tower.averages, {}});
   }
   const Scope evaluating = builder.root().with_prefix("evaluation");
-  const Scope evaluation = evaluation_device.empty() ? builder.on_worker(evaluating, 0)
-                                                     : evaluating.with_device(evaluation_device);
+  const Scope evaluation = pipelined                   ? evaluating
+                           : evaluation_device.empty() ? builder.on_worker(evaluating, 0)
+                                                       : evaluating.with_device(evaluation_device);
   result.evaluation = builder.inputs(evaluation);
   const auto averages = builder.weight_averages();
   const config::BuiltModel evaluated =
       builder
-          .tower(evaluation, result.evaluation, nn::Mode::Inference,
-                 [&](Output variable) { return averages ? averages->of(variable) : variable; })
+          .tower(
+              evaluation, result.evaluation, nn::Mode::Inference,
+              [&](Output variable) { return averages ? averages->of(variable) : variable; },
+              pipelined ? &pipelined->evaluation() : nullptr)
           .model;
   TROUPE_RETURN_IF_FAILED(builder.status());
   result.evaluation_loss = *evaluated.loss;
   result.metrics = evaluated.metrics;
-  result.loss = mean_loss(builder.root(), towers, samples);
+  SharedUpdate update(config, builder, shards);
+  result.loss = update.mean_loss();
   if (is_local)
     add_local_updates(config.train, builder.root(), towers, copies, averages, result);
   else
-    add_update(config.train, builder, towers, samples, averages, result);
+    update.add(averages, result);
   result.initializer = initializer(builder.root());
   result.variables = variables(graph);
   for (const Output& variable : trainable_variables(graph))

@@ -23,11 +23,12 @@ struct TowerInputs {
 };
 
 struct TrainingGraph {
-  std::vector<TowerInputs> shards;
-  Output update;                  ///< the target of a training step
-  Output loss;                    ///< the loss of the whole batch, which a training step fetches
-  std::optional<Output> begin;    ///< a target to run before the first training step
-  std::optional<Output> average;  ///< in local SGD: the target of an averaging (local_copies.h)
+  std::vector<TowerInputs> shards;  ///< of each shard in turn, for each of its micro-batches
+  int64_t micro_batches = 1;        ///< the number of micro-batches of a shard
+  Output update;                    ///< the target of a training step
+  Output loss;                      ///< the loss of the whole batch, which a training step fetches
+  std::optional<Output> begin;      ///< a target to run before the first training step
+  std::optional<Output> average;    ///< in local SGD: the target of an averaging (local_copies.h)
   TowerInputs evaluation;
   Output evaluation_loss;
   std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower
@@ -37,8 +38,8 @@ struct TrainingGraph {
   int64_t parameters = 0;         ///< the number of elements of the trainable variables
 };
 
-/// Returns the signature of a training step. Its feeds are the columns and the number of samples of each shard in turn, its fetch
-/// is the loss, and its target the update.
+/// Returns the signature of a training step. Its feeds are the columns and the number of samples of each micro-batch in turn, its
+/// fetch is the loss, and its target the update.
 RunSignature training_step(const TrainingGraph& graph);
 
 /// Builds the graph. `data` determines the types and shapes of the columns. The evaluation runs on `evaluation_device`; empty: on

@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
              "--set train.optimizer.lr: train.optimizer.lr: expected a number, above 0; found \"fast\"\n  "
              "fast\n  ^\n"
              "--set train.lr: train.lr: unknown key; known: loss, optimizer, schedule, plateau, clip, "
-             "weight_decay, average, metrics, max_epochs, max_steps, early_stop, on_nan, "
+             "weight_decay, average, micro_batches, metrics, max_epochs, max_steps, early_stop, on_nan, "
              "replication, checkpoint, fault\n  1\n  ^\n"
              "--set nonsense: expected KEY=VALUE\n"
              "--set run.name.x: the value before 'x' in the key is not a table or list\n  1\n  ^\n"

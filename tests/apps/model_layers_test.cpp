@@ -99,6 +99,42 @@ first = ["hidden", "half"]
                  .starts_with("run.toml:15:5: model.recompute.b: 'half' is in segment 'a', too"));
 }
 
+BOOST_AUTO_TEST_CASE(mistakes_in_stages_are_found) {
+  const auto with_stages = [](const std::string& stages) {
+    return mistakes(
+        with_model("[model]\nlayers = [{ type = \"dense\", name = \"hidden\", units = 8 }, "
+                   "{ type = \"dense\", units = 10 }]\nstages = " +
+                   stages + "\n[model.graph]\nloss = \"mean(output)\"\n"));
+  };
+  BOOST_TEST(with_stages("['hidden', ['dense_2', 'loss']]") == "");
+  BOOST_TEST(
+      with_stages("['hidden', 'dense_3']")
+          .starts_with("run.toml:10:21: model.stages.1: 'dense_3' is neither a definition nor a layer; the "
+                       "nearest is 'dense_2'"));
+  BOOST_TEST(with_stages("['hidden', 'hidden']")
+                 .starts_with("run.toml:10:21: model.stages.1: 'hidden' is in stage 0, too"));
+  BOOST_TEST(
+      with_stages("['dense_2', 'hidden']")
+          .starts_with("run.toml:10:11: model.stages.0: 'dense_2' uses 'hidden' of stage 1; a stage may "
+                       "use only what it and the stages before it compute"));
+  BOOST_TEST(
+      with_stages("[3]").starts_with("run.toml:10:11: model.stages: expected a list of lists of strings"));
+}
+
+BOOST_AUTO_TEST_CASE(pipelines_refuse_what_needs_a_graph_for_each_worker) {
+  const auto with = [](const std::string& option) {
+    return mistakes(good, {"train.micro_batches=2", option});
+  };
+  BOOST_TEST(with("run.seed=1") == "");
+  BOOST_TEST(with("train.replication.mode=allreduce").find("allowed: \"local\", \"sync\"") !=
+             std::string::npos);
+  BOOST_TEST(with("train.replication.backup_workers=1").find("backup_workers: not with") !=
+             std::string::npos);
+  BOOST_TEST(with("train.fault.mirror=true").find("train.fault.mirror: not with") != std::string::npos);
+  BOOST_TEST(with("data.batch=3").find("4 micro-batches of all shards are more than the samples") !=
+             std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(layers_and_expressions_mix) {
   const auto config = parse(with_model(R"toml([model]
 layers = [{ type = "conv2d", name = "conv", input = "reshape(image, [-1, 8, 8, 1])", filters = 4, kernel = [3, 3] },

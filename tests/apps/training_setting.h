@@ -9,6 +9,7 @@
 
 #include "apps/data/load.h"
 #include "apps/train/local_rounds.h"
+#include "apps/train/stage_devices.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
 
@@ -36,12 +37,7 @@ struct TrainingSetting {
   std::optional<Session> session;
 
  private:
-  RuntimeOptions all_tasks() const {
-    RuntimeOptions options{.threads = 2, .tasks = {}};
-    for (const auto& [job, tasks] : config.cluster.tasks)
-      for (int task = 0; task < tasks; ++task) options.tasks.push_back({job, task, 1});
-    return options;
-  }
+  RuntimeOptions all_tasks() const { return {.threads = 2, .tasks = train::tasks_in_process(config)}; }
 };
 
 /// What a training yields.
