@@ -27,6 +27,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/ops/partial_shape.h
   graph/build/row_slice.h
   graph/build/scope.h
+  graph/build/split.h
   graph/build/variables.h
   kernels/constructors.h
   actors/engine/actor_ref.h

@@ -11,6 +11,7 @@
 #include "graph/passes/fuse.h"
 #include "graph/passes/loop_layouts.h"
 #include "graph/passes/simplify.h"
+#include "graph/passes/split_ops.h"
 #include "graph/passes/stabilize.h"
 #include "kernels/runtime/evaluate.h"
 #include "messages/schemas/worker.capnp.h"
@@ -69,6 +70,7 @@ class StepCompiler {
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     if (signature.partial) TROUPE_RETURN_IF_FAILED(check_client_ends(subgraph.graph));
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
+    TROUPE_RETURN_IF_FAILED(split_ops(subgraph).status());
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_whole(subgraph));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (options_.simplify)
