@@ -122,6 +122,38 @@ void assign_segments(const std::vector<Segment>& segments, bool complete,
 
 }  // namespace
 
+namespace {
+
+/// Checks what the file says about weights that are split. Unknown names are reported only if the model is `complete`.
+void check_split(const Model& model, const nn::Network& network, bool complete, Diagnostics& diagnostics) {
+  std::vector<std::string_view> names;
+  for (const auto& [weight, edge] : network.weights()) names.push_back(weight.name);
+  for (const SplitWeight& split : model.split) {
+    const auto found = std::ranges::find_if(
+        network.weights(), [&](const auto& known) { return known.first.name == split.name; });
+    const auto refuse = [&](const std::string& why) {
+      diagnostics.error(split.place, "model.split." + split.name + ": " + why);
+    };
+    if (found == network.weights().end()) {
+      if (complete) refuse("there is no variable or weight of this name" + hint(split.name, names));
+      continue;
+    }
+    if (!found->first.trainable) refuse("only variables that are trained can be split");
+    const PartialShape& shape = found->first.shape;
+    if (!shape.known_rank()) continue;
+    if (split.dimension >= static_cast<int64_t>(shape.rank()))
+      refuse("the shape is " + shape.text() + ", so there is no dimension " +
+             std::to_string(split.dimension));
+    else if (const int64_t size = shape[static_cast<size_t>(split.dimension)];
+             size != unknown_dim && size < model.split_over)
+      refuse(
+          "dimension " + std::to_string(split.dimension) + " of " + shape.text() +
+          " is shorter than the number of devices, model.split_over = " + std::to_string(model.split_over));
+  }
+}
+
+}  // namespace
+
 BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
                        Diagnostics& diagnostics) {
   BuiltModel built{std::move(inputs), {}, {}};
@@ -157,6 +189,7 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   built.loss = scalar_of({"loss", config.train.loss}, true);
   for (const auto& metric : config.train.metrics)
     if (const auto output = scalar_of(metric, false)) built.metrics.emplace_back(metric.name, *output);
+  check_split(config.model, network, built.symbols.complete && diagnostics.empty(), diagnostics);
   return built;
 }
 

@@ -152,6 +152,10 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
   segments.each([&](const std::string& name, SourceLocation, const Value& value) {
     out.recompute.push_back({name, segments.list<std::string>(name), value.place});
   });
+  model.table("split").each([&](const std::string& name, SourceLocation, const Value& value) {
+    out.split.push_back({name, *value.get_if<int64_t>(), value.place});
+  });
+  out.split_over = model.optional<int64_t>("split_over").value_or(1);
   for (const Value& value : model.get<List>("stages")) {
     Stage& stage = out.stages.emplace_back(Stage{{}, value.place});
     for (const Value& member : *value.get_if<List>()) stage.members.push_back(*member.get_if<std::string>());
@@ -471,11 +475,16 @@ void CrossChecker::check_monitor(const std::string& key, const Monitor& monitor)
 
 /// Checks the rules of models with stages or micro-batches.
 void CrossChecker::check_pipeline() {
-  if (!config_.is_pipelined()) return;
-  const Reader train = root_.table("train");
+  if (!config_.is_pipelined() && config_.model.split.empty()) return;
+  const Reader train = root_.table("train"), model = root_.table("model");
   const Reader replication = train.table("replication");
+  if (config_.model.split.empty() != (config_.model.split_over == 1))
+    error(model, config_.model.split.empty() ? "split_over" : "split",
+          "model.split_over = " + std::to_string(config_.model.split_over) +
+              (config_.model.split.empty() ? ": model.split names nothing to split"
+                                           : ": model.split needs at least 2 devices"));
   const Replication& options = config_.train.replication;
-  const std::string why = ": not with model.stages or train.micro_batches; allowed: ";
+  const std::string why = ": not with model.stages, model.split or train.micro_batches; allowed: ";
   if (options.mode != ReplicationMode::Local && options.mode != ReplicationMode::Sync)
     error(replication, "mode",
           "train.replication.mode: \"" + replication.string("mode") + "\"" + why + "\"local\", \"sync\"");

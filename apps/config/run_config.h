@@ -65,6 +65,13 @@ struct Stage {
   SourceLocation place;
 };
 
+/// A variable or weight that is split over the devices of its stage.
+struct SplitWeight {
+  std::string name;
+  int64_t dimension = 0;  ///< that is cut
+  SourceLocation place;
+};
+
 struct Model {
   std::vector<Variable> variables;
   std::vector<Definition> graph;
@@ -72,6 +79,8 @@ struct Model {
   std::string input;          ///< of the first layer
   std::vector<Segment> recompute;
   std::vector<Stage> stages;  ///< empty: all of the model is one stage
+  std::vector<SplitWeight> split;
+  int64_t split_over = 1;  ///< the number of devices of each stage
 };
 
 struct Optimizer {
@@ -196,16 +205,21 @@ struct RunConfig {
 
   std::shared_ptr<const Document> document;  ///< for diagnostics that point into the file
 
-  /// Returns whether a step computes stages or micro-batches: then all workers take part in the steps of one graph.
-  bool is_pipelined() const { return stages() > 1 || train.micro_batches > 1; }
+  /// Returns whether a step computes stages, micro-batches or split variables: then all workers take part in the steps of one
+  /// graph.
+  bool is_pipelined() const { return devices_of_model() > 1 || train.micro_batches > 1; }
+  int64_t devices_of_model() const { return stages() * model.split_over; }
   int64_t stages() const { return std::max<int64_t>(1, static_cast<int64_t>(model.stages.size())); }
-  /// Returns how many groups of workers compute a shard each, by itself: one per worker or, if the model has stages, as many as
-  /// there are devices for all stages; at least one.
+  /// Returns how many groups of workers compute a shard each, by itself: one per worker or, if the model needs several devices,
+  /// as many as there are devices for; at least one.
   int64_t groups() const {
-    return stages() == 1 ? workers() : std::max<int64_t>(1, workers() * devices() / stages());
+    const int64_t needed = devices_of_model();
+    return needed == 1 ? workers() : std::max<int64_t>(1, workers() * devices() / needed);
   }
-  /// Returns the number of CPU devices of each task. A single worker has at least one for each stage.
-  int64_t devices() const { return workers() == 1 ? std::max(cluster.devices, stages()) : cluster.devices; }
+  /// Returns the number of CPU devices of each task. A single worker has at least those that the model needs.
+  int64_t devices() const {
+    return workers() == 1 ? std::max(cluster.devices, devices_of_model()) : cluster.devices;
+  }
   /// Returns the number of workers; 1 if the cluster has none.
   int64_t workers() const {
     const auto at = cluster.tasks.find("worker");

@@ -6,6 +6,7 @@
 #include "apps/train/rounds.h"
 #include "graph/build/call.h"
 #include "graph/build/shard_names.h"
+#include "graph/build/split.h"
 #include "kernels/constructors.h"
 
 namespace troupe::train {
@@ -74,11 +75,15 @@ TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> sample
 }
 
 Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,
-                          const std::function<Output(Output variable)>& use, config::StageBuilder* stages) {
+                          const std::function<Output(Output variable)>& use, PlacedStages* stages) {
   config::Symbols symbols;
   symbols.builder = stages;
   for (const auto& [name, output] : inputs.columns) symbols.values[name] = Argument(output);
-  const nn::Network network(scope, mode, [&](const nn::Weight& weight) { return use(variable(weight)); });
+  const nn::Network network(scope, mode, [&](const nn::Weight& weight) {
+    const auto split = std::ranges::find(config_.model.split, weight.name, &config::SplitWeight::name);
+    if (!stages || split == config_.model.split.end()) return use(variable(weight));
+    return split_weight(weight, split->dimension, scope, use, *stages);
+  });
   network.partition_tables([this](const Shape& shape, DType dtype) { return parts_of_table(shape, dtype); });
   Tower tower;
   tower.model = config::build_model(config_, network, std::move(symbols), diagnostics_);
@@ -101,6 +106,40 @@ Output ModelBuilder::variable(const nn::Weight& weight) {
   const Scope scope = with_stage ? root_.with_device(weight.device) : with_variables();
   if (!bytes_of_workers_.empty()) *std::ranges::min_element(bytes_of_workers_) += bytes_of(weight);
   return variables_.emplace(weight.name, nn::add_variable(scope, weight)).first->second;
+}
+
+/// Returns the parts of a weight as one tensor, which is split over the devices of the stage of the weight.
+Output ModelBuilder::split_weight(const nn::Weight& weight, int64_t dimension, const Scope& tower,
+                                  const std::function<Output(Output variable)>& use, PlacedStages& stages) {
+  std::vector<Output> parts = parts_of(weight, dimension, stages);
+  for (Output& part : parts) part = use(part);
+  return stages.join(tower.with_prefix(weight.name), parts, weight.device, dimension);
+}
+
+/// Returns the variables that are the parts of a weight. The first call adds them, on the devices of the tower's stages.
+std::vector<Output> ModelBuilder::parts_of(const nn::Weight& weight, int64_t dimension,
+                                           PlacedStages& stages) {
+  const auto [known, fresh] = split_variables_.try_emplace(weight.name);
+  if (!fresh) return known->second;
+  const auto& devices = stages.devices_at(weight.device);
+  const auto at = static_cast<size_t>(dimension), rank = weight.shape.rank();
+  const Output whole =
+      weight.initial(root_.with_device(devices.front()).with_prefix(weight.name), weight.shape, weight.dtype);
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const PartRange range =
+        part_range(weight.shape[at], static_cast<int64_t>(i), static_cast<int64_t>(devices.size()));
+    std::vector<int64_t> begin(rank, 0), size(rank, -1);
+    begin[at] = range.begin;
+    size[at] = range.size;
+    const Scope there = tasks("ps") == 0 ? root_.with_device(devices[i]) : with_variables();
+    const Output initial = slice(there.with_prefix(weight.name), whole, Argument(begin), Argument(size));
+    const std::string name = weight.name + "/part_" + std::to_string(i);
+    const RowSlice rows{weight.name, weight.shape[0], range.begin, 1, range.size};
+    known->second.push_back(dimension == 0 ? variable_part(there, initial, name, rows, weight.trainable)
+                                           : troupe::variable(there, initial, name, weight.trainable));
+    variables_.emplace(name, known->second.back());
+  }
+  return known->second;
 }
 
 std::optional<nn::WeightAverages> ModelBuilder::weight_averages() const {

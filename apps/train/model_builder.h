@@ -11,6 +11,7 @@
 #include "apps/data/dataset.h"
 #include "apps/nn/optimizer.h"
 #include "apps/nn/weight_averages.h"
+#include "apps/train/pipeline.h"
 #include "apps/train/training_graph.h"
 
 namespace troupe::train {
@@ -49,7 +50,7 @@ class ModelBuilder {
   /// Builds a tower: the model with these inputs. `use` returns the edge that stands for a variable in it.
   /// `stages`, if given, builds the stages of the model.
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode,
-              const std::function<Output(Output variable)>& use, config::StageBuilder* stages = nullptr);
+              const std::function<Output(Output variable)>& use, PlacedStages* stages = nullptr);
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode) {
     return tower(scope, inputs, mode, [](Output variable) { return variable; });
   }
@@ -74,6 +75,9 @@ class ModelBuilder {
 
  private:
   Output variable(const nn::Weight& weight);
+  Output split_weight(const nn::Weight& weight, int64_t dimension, const Scope& tower,
+                      const std::function<Output(Output variable)>& use, PlacedStages& stages);
+  std::vector<Output> parts_of(const nn::Weight& weight, int64_t dimension, PlacedStages& stages);
   int64_t parts_of_table(const Shape& shape, DType dtype) const;
 
   const config::RunConfig& config_;
@@ -84,6 +88,7 @@ class ModelBuilder {
   std::vector<int64_t> bytes_of_workers_;
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
+  std::map<std::string, std::vector<Output>> split_variables_;  ///< by the names of the whole variables
 };
 
 /// Returns a number in the dtype of `like`.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/build/split.h"
+
 namespace troupe::train {
 namespace {
 
@@ -23,13 +25,31 @@ Output target(Output output) { return {output.node, Output::control}; }
 
 }  // namespace
 
-PlacedStages::PlacedStages(const std::vector<std::string>& devices) {
-  for (const std::string& device : devices)
-    devices_.push_back(value_or_throw(DeviceName::parse(device)).text());
+PlacedStages::PlacedStages(const StageDevices& devices) : devices_(devices) {
+  for (auto& of_stage : devices_)
+    for (std::string& device : of_stage) device = value_or_throw(DeviceName::parse(device)).text();
 }
 
 nn::Network PlacedStages::at(const nn::Network& network, int64_t stage) {
-  return network.on_device(devices_.at(static_cast<size_t>(stage)));
+  return network.on_device(device(static_cast<size_t>(stage)));
+}
+
+size_t PlacedStages::stage_at(const std::string& device) const {
+  for (size_t stage = 0; stage < stages(); ++stage)
+    if (std::ranges::count(devices_[stage], device) != 0) return stage;
+  return 0;
+}
+
+Output PlacedStages::join(const Scope& scope, const std::vector<Output>& parts, const std::string& device,
+                          int64_t dimension) {
+  const auto& devices = devices_at(device);
+  for (size_t i = 0; i < parts.size(); ++i) part_users_[parts[i].node] = devices[i];
+  return split_parts(scope.with_device(device), parts, devices, dimension);
+}
+
+std::string PlacedStages::device_of_part(Output variable) const {
+  const auto known = part_users_.find(variable.node);
+  return known == part_users_.end() ? std::string() : known->second;
 }
 
 void Pipeline::begin(const Scope& scope) {
@@ -88,14 +108,6 @@ void Pipeline::end_backward(const std::vector<std::optional<Output>>& gradients,
     else
       ends.emplace_back(there.with_name("end").group(done[stage]));
   }
-}
-
-/// Returns the stage on whose device the node of an output is requested; the first one for other devices.
-size_t Pipeline::stage_of(Output output) const {
-  const std::string& wanted = scope_->graph().node(output.node).device;
-  for (size_t stage = 0; stage < stages(); ++stage)
-    if (device(stage) == wanted) return stage;
-  return 0;
 }
 
 }  // namespace troupe::train

@@ -17,22 +17,37 @@
 #include <vector>
 
 #include "apps/config/evaluate.h"
+#include "apps/train/stage_devices.h"
 
 namespace troupe::train {
 
 /// Stages on devices, without an order of their own.
 class PlacedStages : public config::StageBuilder {
  public:
-  /// `devices` has one for each stage.
-  explicit PlacedStages(const std::vector<std::string>& devices);
+  explicit PlacedStages(const StageDevices& devices);
   nn::Network at(const nn::Network& network, int64_t stage) override;
   Output entering(Output value, int64_t /*from*/, int64_t /*to*/) override { return value; }
 
   size_t stages() const { return devices_.size(); }
-  const std::string& device(size_t stage) const { return devices_[stage]; }
+  /// Returns the device for all nodes of a stage that are not split.
+  const std::string& device(size_t stage) const { return devices_[stage].front(); }
+  /// Returns the devices of the stage that has `device`.
+  const std::vector<std::string>& devices_at(const std::string& device) const {
+    return devices_[stage_at(device)];
+  }
+  /// Returns the stage that has a device; the first one for other devices.
+  size_t stage_at(const std::string& device) const;
+
+  /// Returns a variable in parts, one for each device of the stage that has `device`, as one tensor. `scope` is that of the
+  /// tower.
+  Output join(const Scope& scope, const std::vector<Output>& parts, const std::string& device,
+              int64_t dimension);
+  /// Returns the device that uses a part of a variable; empty if the variable is none.
+  std::string device_of_part(Output variable) const;
 
  private:
-  std::vector<std::string> devices_;  ///< as nodes have them
+  StageDevices devices_;                      ///< as nodes have them
+  std::map<NodeId, std::string> part_users_;  ///< by the nodes of variables that are parts
 };
 
 class Pipeline final : public PlacedStages {
@@ -56,7 +71,7 @@ class Pipeline final : public PlacedStages {
     int64_t from = 0, to = 0;
   };
 
-  size_t stage_of(Output output) const;
+  size_t stage_of(Output output) const { return stage_at(scope_->graph().node(output.node).device); }
 
   std::optional<Scope> scope_;
   std::vector<Entrance> entrances_;           ///< of this micro-batch

@@ -59,6 +59,14 @@ std::vector<Pipeline> pipelines(const config::RunConfig& config) {
   return result;
 }
 
+/// Returns the gradient by a variable; if that is a part, on the device that uses it.
+Gradient beside_part(const Scope& scope, const Gradient& gradient, Output variable,
+                     const Pipeline& pipeline) {
+  const std::string device = pipeline.device_of_part(variable);
+  if (device.empty() || !std::holds_alternative<Output>(gradient)) return gradient;
+  return scope.with_prefix("part").with_device(device).add_one("Identity", {std::get<Output>(gradient)});
+}
+
 /// Adds the backward pass of a micro-batch.
 void add_backward(const Scope& scope, Output loss, Output samples, Pipeline& pipeline, GradientSums& sums) {
   std::vector<Output> xs = pipeline.entered();
@@ -70,7 +78,7 @@ void add_backward(const Scope& scope, Output loss, Output samples, Pipeline& pip
   for (size_t i = 0; i < xs.size(); ++i) {
     const bool present = !std::holds_alternative<std::monostate>(found[i]);
     if (i >= entered && present)
-      results.push_back(sums.add(scope, {found[i], xs[i]}, samples));
+      results.push_back(sums.add(scope, {beside_part(scope, found[i], xs[i], pipeline), xs[i]}, samples));
     else if (i < entered)
       leaving.push_back(present ? std::optional(nn::values_of(found[i])) : std::nullopt);
   }

@@ -1,5 +1,6 @@
 // PipelinedShards: adds to a graph what computes the loss and the gradients of logical shards whose model has stages, or whose
-// samples are cut into micro-batches (docs/replication.md, "Model parallelism"). Used by the graph of a whole run only; one thread.
+// samples are cut into micro-batches (docs/replication.md, "Model parallelism"). Used by the graph of a whole run only; one
+// thread.
 #pragma once
 
 #include <vector>
@@ -21,8 +22,8 @@ class PipelinedShards {
   /// Throws InvalidArgument if the stages do not fit the cluster. The builder must outlive this object.
   explicit PipelinedShards(const config::RunConfig& config, ModelBuilder& builder);
 
-  /// Adds a shard, whose micro-batches follow those of the earlier shards of its group. Appends their inputs to `inputs`. Throws
-  /// Error with the mistakes of the run file, if there are any.
+  /// Adds a shard, whose micro-batches follow those of the earlier shards of its group. Appends their inputs to `inputs`.
+  /// Throws Error with the mistakes of the run file, if there are any.
   ShardParts add(int64_t shard, std::vector<TowerInputs>& inputs);
   /// The devices of the evaluation: those of the first group.
   PlacedStages& evaluation() { return evaluation_; }

@@ -19,22 +19,25 @@ std::vector<TaskOptions> tasks_in_process(const config::RunConfig& config) {
   return tasks;
 }
 
-Result<std::vector<std::vector<std::string>>> stage_devices(const config::RunConfig& config) {
-  const int64_t stages = config.stages(), per_worker = stages == 1 ? 1 : config.devices();
-  std::vector<std::vector<std::string>> groups(static_cast<size_t>(config.groups()));
-  if (!config.cluster.tasks.contains("worker")) {
-    for (int64_t stage = 0; stage < stages; ++stage)
-      groups.front().push_back(stages == 1 ? "" : "/device:CPU:" + std::to_string(stage));
-    return groups;
+Result<std::vector<StageDevices>> stage_devices(const config::RunConfig& config) {
+  const int64_t needed = config.devices_of_model(), per_worker = needed == 1 ? 1 : config.devices();
+  const bool in_cluster = config.cluster.tasks.contains("worker");
+  const int64_t devices = in_cluster ? config.workers() * per_worker : needed;
+  if (devices % needed != 0)
+    return invalid_argument(
+        "the model needs " + std::to_string(needed) + " devices (stages: " + std::to_string(config.stages()) +
+        ", model.split_over: " + std::to_string(config.model.split_over) + "), but the " +
+        std::to_string(config.workers()) + " workers have " + std::to_string(devices) +
+        "; their number (workers times cluster.devices) must be a multiple of " + std::to_string(needed));
+  std::vector<StageDevices> groups(static_cast<size_t>(devices / needed),
+                                   StageDevices(static_cast<size_t>(config.stages())));
+  for (int64_t i = 0; i < devices; ++i) {
+    StageDevices& group = groups[static_cast<size_t>(i / needed)];
+    std::string device = in_cluster    ? device_of_worker(i, per_worker)
+                         : needed == 1 ? std::string()
+                                       : "/device:CPU:" + std::to_string(i);
+    group[static_cast<size_t>(i % needed / config.model.split_over)].push_back(std::move(device));
   }
-  const int64_t devices = config.workers() * per_worker;
-  if (devices % stages != 0)
-    return invalid_argument("model.stages has " + std::to_string(stages) + " stages, but the " +
-                            std::to_string(config.workers()) + " workers have " + std::to_string(devices) +
-                            " devices; their number (workers times cluster.devices) must be a multiple of " +
-                            std::to_string(stages));
-  for (int64_t i = 0; i < devices; ++i)
-    groups[static_cast<size_t>(i / stages)].push_back(device_of_worker(i, per_worker));
   return groups;
 }
 

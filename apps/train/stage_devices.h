@@ -12,8 +12,11 @@ namespace troupe::train {
 /// Returns the tasks of a run in one process. Without config.cluster.tasks it is one task with a device for each stage.
 std::vector<TaskOptions> tasks_in_process(const config::RunConfig& config);
 
-/// Returns the devices of the stages of each group (RunConfig::groups): the first stages have the devices of the first workers.
-/// Fails with InvalidArgument if the devices of the workers cannot be shared out evenly among groups.
-Result<std::vector<std::vector<std::string>>> stage_devices(const config::RunConfig& config);
+/// By stage: its devices, several if the model has split variables.
+using StageDevices = std::vector<std::vector<std::string>>;
+
+/// Returns the devices of each group (RunConfig::groups): the first stages have the devices of the first workers. Fails with
+/// InvalidArgument if the devices of the workers cannot be shared out evenly among groups.
+Result<std::vector<StageDevices>> stage_devices(const config::RunConfig& config);
 
 }  // namespace troupe::train

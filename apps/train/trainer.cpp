@@ -287,8 +287,10 @@ class Run {
     const auto shards = static_cast<int64_t>(model_.shards.size()) / micro_batches;
     const std::string pipelined =
         config_.is_pipelined()
-            ? text(" of %lld micro-batch%s, %lld stage%s", static_cast<long long>(micro_batches),
-                   micro_batches == 1 ? "" : "es", static_cast<long long>(stages), stages == 1 ? "" : "s")
+            ? text(" of %lld micro-batch%s, %lld stage%s on %lld device%s each",
+                   static_cast<long long>(micro_batches), micro_batches == 1 ? "" : "es",
+                   static_cast<long long>(stages), stages == 1 ? "" : "s",
+                   static_cast<long long>(config_.model.split_over), config_.model.split_over == 1 ? "" : "s")
             : std::string();
     print(
         text("%s: %lld samples, %lld held out, %lld parameters, batch %lld in %lld shard%s%s, %llu steps per "

@@ -144,6 +144,17 @@ Scope Backpropagation::scope_for(NodeId id) const {
   return on_own && !node.device.empty() ? scope_.with_device(node.device) : scope_;
 }
 
+/// Returns the scope for the sum of the gradients of an output. Those of a variable are summed where they are computed, which
+/// may be on another device than that of the variable.
+Scope Backpropagation::scope_of_sum(Output output, const std::vector<Gradient>& parts) const {
+  if (devices_ == GradientDevices::OfScope || !graph_.type(output).is_ref || parts.empty())
+    return scope_for(output.node);
+  const auto* const rows = std::get_if<IndexedSlices>(&parts.front());
+  const Output first = rows ? rows->values : std::get<Output>(parts.front());
+  const std::string& device = graph_.node(first.node).device;
+  return device.empty() ? scope_ : scope_.with_device(device);
+}
+
 void Backpropagation::contribute(Output output, const Gradient& gradient) {
   auto& per_output = contributions_[output.node];
   per_output.resize(graph_.node(output.node).output_types.size());
@@ -154,7 +165,7 @@ Gradient Backpropagation::aggregated(Output output) {
   auto& per_output = contributions_[output.node];
   if (per_output.empty()) return {};
   auto& parts = per_output[output.index];
-  Gradient gradient = aggregate(scope_for(output.node), parts, output);
+  Gradient gradient = aggregate(scope_of_sum(output, parts), parts, output);
   if (parts.size() > 1) parts = {gradient};
   return gradient;
 }

@@ -58,6 +58,7 @@ class Backpropagation {
   std::vector<bool> reached_from(std::span<const Output> xs) const;
   void mark_between(std::span<const Output> ys, std::span<const Output> xs);
 
+  Scope scope_of_sum(Output output, const std::vector<Gradient>& parts) const;
   void contribute(Output output, const Gradient& gradient);
   Gradient aggregated(Output output);
   void differentiate(NodeId id);

@@ -10,7 +10,8 @@
 namespace troupe {
 
 /// Does what gradients() does, but computes the gradients of each node on the device that the node requests, so that what a
-/// device has computed is used there. Nodes that request no device have their gradients on the device of `scope`.
+/// device has computed is used there. Nodes that request no device have their gradients on the device of `scope`, and
+/// several gradients of a variable are summed where the first of them is.
 std::vector<Gradient> gradients_beside(const Scope& scope, const std::vector<Output>& ys,
                                        const std::vector<Output>& xs);
 

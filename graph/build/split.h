@@ -22,7 +22,7 @@ namespace troupe {
 inline constexpr std::string_view split_attr = "_split", split_devices_attr = "_split_devices";
 
 /// The most devices of a declaration.
-inline constexpr size_t max_split_devices = 1024;
+inline constexpr size_t max_split_devices = 64;
 
 /// Declares that a tensor is cut along a dimension into one part for each device. If it cannot be cut evenly, each of the first
 /// parts is longer by one. Returns the tensor. Throws InvalidArgument if there are fewer than two devices, the tensor has no

@@ -59,7 +59,8 @@ Status check_parts(const Graph& graph, const Node& node, const Declaration& decl
                             " is not known");
   for (size_t i = 0; i < count; ++i) {
     const auto range = part_range(whole, static_cast<int64_t>(i), static_cast<int64_t>(count));
-    if (const int64_t found = graph.shape(node.inputs[i])[dimension]; found != range.size)
+    const PartialShape& part = graph.shape(node.inputs[i]);
+    if (const int64_t found = part.known_rank() ? part[dimension] : unknown_dim; found != range.size)
       return invalid_argument("part " + std::to_string(i) + " has length " + std::to_string(found) +
                               " in dimension " + std::to_string(dimension) + "; it must have length " +
                               std::to_string(range.size));

@@ -13,6 +13,9 @@
 namespace troupe {
 namespace {
 
+/// Graphs come from files, too, so their declarations must not make the pass use any amount of memory.
+constexpr size_t max_added_nodes = 1'000'000;
+
 /// What stands for an output of the graph before the pass: the whole tensor, its parts, or both.
 struct Value {
   std::optional<Output> whole;
@@ -74,6 +77,10 @@ class Splitter {
       else if (!take_part(node) && !replace(node))
         copy(node);
       while (origin_.size() < result_.size()) origin_.push_back(no_node);
+      if (result_.size() > old_.size() + max_added_nodes)
+        return resource_exhausted("splitting ops over devices takes more than " +
+                                  std::to_string(max_added_nodes) + " nodes")
+            .at_node(node.type(), node.name);
     }
     close_loops();
     for (NodeId& root : subgraph_.roots) root = end_of(root);

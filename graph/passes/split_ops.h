@@ -11,7 +11,8 @@
 namespace troupe {
 
 /// Splits the ops of a subgraph. Returns the number of nodes that were replaced. Fails with InvalidArgument, naming op and
-/// node, for a declaration that is malformed or does not fit its tensor, or is inside a loop.
+/// node, for a declaration that is malformed or does not fit its tensor, or is inside a loop, and with
+/// ResourceExhausted if there would be too many nodes.
 Result<size_t> split_ops(Subgraph& subgraph);
 
 }  // namespace troupe

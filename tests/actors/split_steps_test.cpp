@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(wrong_declarations_are_refused) {
   const Scope g(graph);
   const Output x = g.constant(x75);
   const auto text = [&](const std::function<void()>& action) { return failure(action).message(); };
-  BOOST_TEST(text([&] { split_over(g, x, workers(1), 0); }).find("1 devices; allowed: 2 to 1024") !=
+  BOOST_TEST(text([&] { split_over(g, x, workers(1), 0); }).find("1 devices; allowed: 2 to 64") !=
              std::string::npos);
   BOOST_TEST(text([&] { split_over(g, x, workers(2), 2); }).find("allowed dimensions: 0 to 2 - 1") !=
              std::string::npos);

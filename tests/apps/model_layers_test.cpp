@@ -121,6 +121,24 @@ BOOST_AUTO_TEST_CASE(mistakes_in_stages_are_found) {
       with_stages("[3]").starts_with("run.toml:10:11: model.stages: expected a list of lists of strings"));
 }
 
+BOOST_AUTO_TEST_CASE(mistakes_in_splits_are_found) {
+  const auto with = [](const std::string& split, const std::string& over = "model.split_over=2") {
+    return mistakes(good, {"model.split={" + split + "}", over});
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  BOOST_TEST(with("w1=1,b1=0") == "");
+  BOOST_TEST(
+      has(with("w3=1"), "model.split.w3: there is no variable or weight of this name; the nearest is 'w1'"));
+  BOOST_TEST(has(with("w1=2"), "model.split.w1: the shape is [64,100], so there is no dimension 2"));
+  BOOST_TEST(has(with("w2=1", "model.split_over=11"),
+                 "dimension 1 of [100,10] is shorter than the number of devices"));
+  BOOST_TEST(has(with("w1=-1"), "model.split.w1: expected an integer, at least 0"));
+  BOOST_TEST(has(with("w1=1", "run.seed=1"), "model.split needs at least 2 devices"));
+  BOOST_TEST(has(mistakes(good, {"model.split_over=2"}), "model.split names nothing to split"));
+}
+
 BOOST_AUTO_TEST_CASE(pipelines_refuse_what_needs_a_graph_for_each_worker) {
   const auto with = [](const std::string& option) {
     return mistakes(good, {"train.micro_batches=2", option});

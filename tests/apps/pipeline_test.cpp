@@ -5,6 +5,8 @@
 //   stage 1      F0 B0 F1 B1 ...
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
+
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
 
@@ -102,6 +104,78 @@ BOOST_AUTO_TEST_CASE(stages_of_convolutions_and_recurrent_layers_do_what_one_dev
              {"model.stages=[\"memory\",\"outputs\"]", "cluster.in_process={worker=2}"}, 3);
 }
 
+// The sums of a split product are made in another order, so the last bits differ.
+BOOST_AUTO_TEST_CASE(split_weights_learn_what_whole_ones_learn) {
+  const auto check_near = [](const std::string& example, const Settings& model, const Settings& split) {
+    const auto one = test::in_one_graph(example, model, 10),
+               apart = test::in_one_graph(example, both(model, split), 10);
+    for (size_t i = 0; i < one.losses.size(); ++i)
+      BOOST_TEST(apart.losses[i] == one.losses[i], boost::test_tools::tolerance(1e-4));
+  };
+  const std::string hidden_units = "model.split={w1=1,b1=0,w2=0}", inputs = "model.split={w1=0}",
+                    sgd = "train.optimizer={type=\"sgd\",lr=0.1}";
+  for (const std::string& split : {hidden_units, inputs}) {
+    const Settings over_two = {split, "model.split_over=2"};
+    check_near("digits", {sgd}, over_two);
+    check_near("digits", {sgd}, both(over_two, {"cluster.in_process={worker=4}"}));
+    check_near("digits", {sgd, "train.micro_batches=3"},
+               both(over_two, {two_stages, "cluster.in_process={worker=4}"}));
+    check_near("digits", {sgd, "train.weight_decay=0.01", "train.clip={global_norm=0.5}"},
+               {split, "model.split_over=3", "cluster.in_process={ps=2,worker=3}"});
+  }
+  for (const std::string dimension : {"0", "1"})
+    check_near("digits", both(lookups, {sgd}),
+               {"model.split={table=" + dimension + "}", "model.split_over=2"});
+  for (const std::string dimension : {"2", "3"})
+    check_near("digits_cnn", {"train.optimizer={type=\"sgd\",lr=0.003}", "model.layers.7.rate=0.0"},
+               {"model.split={conv2d_2_weights=" + dimension + "}", "model.split_over=3"});
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_weights_are_on_the_devices_of_their_stage) {
+  const test::TrainingSetting setting("digits", {"model.split={w1=1,w2=0}", "model.split_over=2", two_stages,
+                                                 "cluster.in_process={worker=4}"});
+  const auto device = [&](const std::string& name) { return setting.graph.find(name)->device; };
+  BOOST_TEST(device("w1/part_0") == "/job:worker/task:0");
+  BOOST_TEST(device("w1/part_1") == "/job:worker/task:1");
+  BOOST_TEST(device("w2/part_1") == "/job:worker/task:3");
+  BOOST_TEST(device("b1") == "/job:worker/task:0");
+}
+
+// Rows are parts of one variable in checkpoints, so the number of devices may change.
+BOOST_AUTO_TEST_CASE(a_run_with_split_rows_is_resumed_over_another_number_of_devices) {
+  const Settings rows = {"--set", "model.split={w1=0,w2=0}", "--set", "train.early_stop.keep_best=false"};
+  Program first(TROUPE_PROGRAM, run("rows", both(rows, {"--local", "worker=2", "--set", "model.split_over=2",
+                                                        "--set", "train.max_epochs=2"})));
+  BOOST_TEST_REQUIRE(first.end() == 0, first.output());
+  Program resumed(TROUPE_PROGRAM,
+                  run("rows", both(rows, {"--resume", "auto", "--local", "worker=3", "--set",
+                                          "model.split_over=3", "--set", "train.max_epochs=8"})));
+  BOOST_TEST_REQUIRE(resumed.end() == 0, resumed.output());
+  BOOST_TEST(resumed.output().find("resumed") != std::string::npos, resumed.output());
+  const size_t at = resumed.output().rfind("valid/accuracy ");
+  BOOST_TEST_REQUIRE(at != std::string::npos, resumed.output());
+  BOOST_TEST(std::stod(resumed.output().substr(at + 15)) > 0.9, resumed.output());
+}
+
+// Another worker takes the place of the one that was killed, and the run goes on from its last checkpoint.
+BOOST_AUTO_TEST_CASE(a_lost_worker_is_replaced_and_the_run_ends_with_the_same_weights) {
+  const Settings common = {"--set", "train.max_epochs=4", "--set", "train.early_stop.keep_best=false",
+                           "--set", two_stages,           "--set", "train.checkpoint.every=\"5 steps\""};
+  Program alone(TROUPE_PROGRAM, run("undisturbed", common));
+  BOOST_TEST_REQUIRE(alone.end() == 0, alone.output());
+  const test::Descendants started;
+  Program apart(
+      TROUPE_PROGRAM,
+      run("disturbed", both(common, {"--local", "worker=2", "--set", "train.fault.max_restarts=1"})));
+  BOOST_TEST_REQUIRE(apart.wait_for("epoch 2"), apart.output());
+  const auto nodes = test::children_of(apart.process());
+  BOOST_TEST_REQUIRE(nodes.size() >= 2u);
+  kill(nodes.back(), SIGKILL);
+  BOOST_TEST_REQUIRE(apart.end() == 0, apart.output());
+  BOOST_TEST(apart.output().find("restart 1 of 1") != std::string::npos, apart.output());
+  check_equal(weights("disturbed"), weights("undisturbed"));
+}
+
 BOOST_AUTO_TEST_CASE(micro_batches_yield_what_as_many_shards_yield) {
   const auto shards = test::in_one_graph("digits", {"train.replication.shards=4"}, rounds),
              parts = test::in_one_graph(
@@ -139,6 +213,17 @@ BOOST_AUTO_TEST_CASE(a_stage_has_its_variables_and_gradients) {
       BOOST_TEST(node.device == "/job:worker/task:1", node.name);
 }
 
+// What a group computes of its shard, the sums of gradients included, is on its own devices.
+BOOST_AUTO_TEST_CASE(a_group_computes_its_shards_by_itself) {
+  const test::TrainingSetting setting("digits_lstm",
+                                      {"cluster.in_process={worker=6}", "train.replication.mode=sync"});
+  const std::vector<std::string> second = {"", "/job:worker/task:3", "/job:worker/task:4",
+                                           "/job:worker/task:5"};
+  for (const Node& node : setting.graph.nodes())
+    if (node.name.starts_with("shard_1/"))
+      BOOST_TEST(std::ranges::count(second, node.device) == 1, node.name + " is on " + node.device);
+}
+
 BOOST_AUTO_TEST_CASE(processes_yield_the_weights_of_one_process) {
   const Settings common = {"--set", "train.max_epochs=2", "--set", "train.early_stop.keep_best=false",
                            "--set", two_stages,           "--set", "train.micro_batches=4"};
@@ -162,9 +247,10 @@ BOOST_AUTO_TEST_CASE(a_deep_lstm_learns_with_a_process_for_each_layer) {
 BOOST_AUTO_TEST_CASE(a_cluster_that_does_not_fit_is_refused) {
   Program apart(TROUPE_PROGRAM, run("odd", {"--local", "worker=3", "--set", two_stages}));
   BOOST_TEST(apart.end() != 0);
-  BOOST_TEST(
-      apart.output().find("model.stages has 2 stages, but the 3 workers have 3 devices") != std::string::npos,
-      apart.output());
+  BOOST_TEST(apart.output().find(
+                 "the model needs 2 devices (stages: 2, model.split_over: 1), but the 3 workers have 3") !=
+                 std::string::npos,
+             apart.output());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
