@@ -12,11 +12,12 @@ import sys
 import tempfile
 import threading
 
-from recovery import children, command
+from recovery import SYNC, children
+from training import command
 
 
 def arguments_of(program, folder, epochs):
-    settings = [f"train.max_epochs={epochs}", "train.early_stop.keep_best=false", "train.fault.mirror=true", "train.fault.max_restarts=1000"]
+    settings = [f"train.max_epochs={epochs}", SYNC, "train.fault.mirror=true", "train.fault.max_restarts=1000"]
     return [*command(program, "digits", folder, settings, "ps=2,worker=3"), "--json"]
 
 

@@ -13,20 +13,15 @@ import sys
 import tempfile
 import time
 
-EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+from training import command
+
+SYNC = "train.replication={mode='sync'}"
 ROLES = [  # name, the processes that are killed in turn, what is set, the text that tells that the loss was noticed
     ("worker", (2, 3), ["train.fault.max_restarts=0"], "taken over by"),
     ("worker that is restarted", (2, 3), ["train.fault.max_restarts=1"], "taken over by"),
     ("mirrored server", (0, 1), ["train.fault.mirror=true"], "the variables of"),
     ("server, from a checkpoint", (0, 1), ["train.fault.max_restarts=1", "train.checkpoint.every='20 steps'"], "restart 1 of 1"),
 ]
-
-
-def command(program, example, folder, settings, tasks="ps=2,worker=2"):
-    arguments = [program, "train", EXAMPLES / f"{example}.toml", "--local", tasks]
-    for setting in [f"run.directory='{folder}'", "train.early_stop.patience=1000000", "train.replication={mode='sync'}", *settings]:
-        arguments += ["--set", setting]
-    return arguments
 
 
 def children(process):
@@ -37,7 +32,7 @@ def children(process):
 def recovery(program, example, settings, noticed, victim, epochs_before):
     """Returns the seconds from the kill to the next epoch, and the seconds of an epoch before."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = command(program, example, folder, ["train.max_epochs=1000000", *settings])
+        arguments = command(program, example, folder, ["train.max_epochs=1000000", SYNC, *settings], "ps=2,worker=2")
         run = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         epochs, killed, lost = [], None, False
         for line in run.stdout:
@@ -60,7 +55,7 @@ def recovery(program, example, settings, noticed, victim, epochs_before):
 
 def seconds_of_run(program, example, epochs, mirror):
     with tempfile.TemporaryDirectory() as folder:
-        arguments = command(program, example, folder, [f"train.max_epochs={epochs}", f"train.fault.mirror={mirror}"])
+        arguments = command(program, example, folder, [f"train.max_epochs={epochs}", SYNC, f"train.fault.mirror={mirror}"], "ps=2,worker=2")
         output = subprocess.run(arguments, capture_output=True, text=True, check=True).stdout
     return float(output.rsplit("epochs) in ", 1)[1].split()[0])
 
