@@ -46,7 +46,7 @@ def log_ticks(low, high):
 
 def number(value):
     for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if abs(value) >= 10 * size or abs(value) >= size and unit != "k":
+        if abs(value) >= size:
             return f"{value / size:g} {unit}"
     return f"{value:.4g}" if abs(value) >= 1e-3 or value == 0 else f"{value:g}"
 
@@ -77,10 +77,17 @@ def curve(index, name, points, x, y):
     stroke = f'stroke="{COLOURS[index % len(COLOURS)]}" stroke-width="1.8"' + (f' stroke-dasharray="{dash}"' if dash else "")
     places = [(x.at(a), y.at(b)) for a, b in points]
     yield f'<polyline fill="none" {stroke} points="{" ".join(f"{a},{b}" for a, b in places)}"/>'
-    if len(points) < 13:
+    if len(points) < 25:
         yield from (f'<circle cx="{a}" cy="{b}" r="2.6" fill="{COLOURS[index % len(COLOURS)]}"/>' for a, b in places)
     left, height = LEFT + WIDTH + 14, TOP + 8 + 19 * index
     yield f'<path d="M{left} {height}h22" {stroke}/>' + label(left + 28, height + 4, name, "start")
+
+
+def table_of(text):
+    """Returns the rows of the last table in a text: lists of cells, numbers where they are numbers."""
+    lines = text[text.rindex("|---") :].splitlines()[1:]
+    rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines if line.startswith("|"))
+    return [[float(cell) if cell.replace(".", "", 1).isdigit() else cell for cell in row] for row in rows]
 
 
 def draw(name, title, x_label, y_label, series, log="", x_ticks=None, y_ticks=None):

@@ -2,7 +2,8 @@
    python bench/paper/recovery.py build/release/troupe [KILLS [EXAMPLE]]
 Each kill is one run of examples/EXAMPLE.toml (digits) with 2 parameter servers and 2 workers, in synchronous mode. A time is that
 from the kill to the first line about an epoch that was complete after the run had noticed the loss; so an epoch is part of it, whose
-usual time is in the last column. Then it measures what mirrored servers cost: the time of a run with and without them, in turn.
+usual time is in the last column. Draws docs/figures/recovery.svg. Then it measures what mirrored servers cost: the time of a run with
+and without them, in turn.
 """
 import os
 import pathlib
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 
+from figure import draw
 from training import command
 
 SYNC = "train.replication={mode='sync'}"
@@ -65,12 +67,15 @@ def main():
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     example = sys.argv[3] if len(sys.argv) > 3 else "digits"
     print("| killed | median, ms | 99th percentile, ms | an epoch, ms |\n|---|---|---|---|")
+    curves = {}
     for name, victims, settings, noticed in ROLES:
         times = [recovery(program, example, settings, noticed, victims[i % 2], 12 + i % 7) for i in range(kills)]
         taken = sorted(time for time, _ in times)
         late = taken[min(kills - 1, int(0.99 * kills))]
+        curves[name] = [(time * 1e3, (place + 1) / kills) for place, time in enumerate(taken)]
         epoch = statistics.median(epoch for _, epoch in times)
         print(f"| {name} | {statistics.median(taken) * 1e3:.0f} | {late * 1e3:.0f} | {epoch * 1e3:.0f} |", flush=True)
+    draw("recovery", f"Recovery of {example} after kill -9", "time to the next complete epoch, ms", "share of the kills", curves, "x")
     epochs = 60 if example == "digits" else 6
     ratios = [seconds_of_run(program, example, epochs, "true") / seconds_of_run(program, example, epochs, "false") for _ in range(5)]
     print(f"\nWith mirrored servers a step takes {statistics.median(ratios):.2f} times as long.")

@@ -13,10 +13,11 @@ EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 def command(program, file, folder, settings, tasks=None):
-    """`file` is the name of an example, or the path of a run file. Without `tasks` the run has one process."""
-    path = pathlib.Path(file)
-    arguments = [program, "train", path if path.suffix else EXAMPLES / f"{file}.toml", *(["--local", tasks] if tasks else [])]
-    for setting in [f"run.directory='{folder}'", NO_EARLY_STOP, *settings]:
+    """`file` is the name of an example, which is trained without early stopping, or the path of a run file. Without `tasks` the run
+    has one process."""
+    example = not pathlib.Path(file).suffix
+    arguments = [program, "train", EXAMPLES / f"{file}.toml" if example else file, *(["--local", tasks] if tasks else [])]
+    for setting in [f"run.directory='{folder}'", *([NO_EARLY_STOP] if example else []), *settings]:
         arguments += ["--set", setting]
     return arguments
 
@@ -30,3 +31,12 @@ def trained(program, file, settings, tasks=None):
             return result, []
         lines = (pathlib.Path(result["folder"]) / "metrics.jsonl").read_text().splitlines()
     return result, [json.loads(line) for line in lines]
+
+
+def seconds_per_round(program, file, settings, tasks, rounds):
+    """Returns the time of a round without that of the first ones: the difference of runs with `rounds` and with three times as many."""
+    short, long = (trained(program, file, [*settings, f"train.max_steps={count}"], tasks)[0] for count in (rounds, 3 * rounds))
+    for result in (short, long):
+        if "error" in result:
+            sys.exit(result["error"])
+    return (long["seconds"] - short["seconds"]) / (long["steps"] - short["steps"])
