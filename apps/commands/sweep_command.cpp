@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
@@ -22,8 +24,18 @@ struct SweepArguments {
   long long random = 0;           ///< the number of trials to draw; 0: all combinations
   unsigned long long seed = 1;
   std::string metric = "valid/loss", mode;
+  long long folds =
+      0;  ///< the number of runs of each trial, each with other samples held out; 0: one, as the run file says
   train::SweepOptions options;
 };
+
+/// Returns text about how much the scores of the folds differ; empty without folds.
+std::string deviation_of(const SweepArguments& arguments, const train::Trial& trial) {
+  if (arguments.folds == 0 || !trial.score) return {};
+  char text[32];
+  std::snprintf(text, sizeof text, " +- %.4f", trial.deviation);
+  return text;
+}
 
 /// Runs the trials of a sweep, one after the other, in the processes that it starts for the first one.
 class Trials {
@@ -42,10 +54,38 @@ class Trials {
   }
 
  private:
+  /// The score of a trial is the mean over its folds.
   Status try_run(train::Trial& trial, int64_t epochs) {
+    const auto folds = static_cast<size_t>(arguments_.folds);
+    trial.folders.resize(std::max<size_t>(1, folds));
+    std::vector<double> scores;
+    for (size_t fold = 0; fold < trial.folders.size(); ++fold) {
+      std::vector<std::string> settings = trial.settings;
+      settings.push_back("train.max_epochs=" + std::to_string(epochs));
+      if (folds > 0) settings.push_back(held_out(fold));
+      TROUPE_ASSIGN(scores.emplace_back(), run_once(settings, epochs, trial, trial.folders[fold]));
+    }
+    const auto count = static_cast<double>(scores.size());
+    trial.score = std::accumulate(scores.begin(), scores.end(), 0.0) / count;
+    double squares = 0;
+    for (const double score : scores) squares += (score - *trial.score) * (score - *trial.score);
+    trial.deviation = std::sqrt(squares / count);
+    return {};
+  }
+
+  /// Returns the setting with which this part of the samples is held out.
+  std::string held_out(size_t fold) const {
+    std::ostringstream text;
+    text.precision(17);
+    text << "data.valid={split=" << 1.0 / static_cast<double>(arguments_.folds) << ",fold=" << fold << "}";
+    return text.str();
+  }
+
+  /// Runs a trial with one part of the samples held out, in a new folder or that of its last run. Returns the score.
+  Result<double> run_once(const std::vector<std::string>& settings, int64_t epochs, train::Trial& trial,
+                          std::string& folder) {
     RunFile file = arguments_.train.run;
-    file.set.insert(file.set.end(), trial.settings.begin(), trial.settings.end());
-    file.set.push_back("train.max_epochs=" + std::to_string(epochs));
+    file.set.insert(file.set.end(), settings.begin(), settings.end());
     TROUPE_ASSIGN(auto config, load(file));
     const bool goes_on =
         epochs < arguments_.options.max_epochs;  // from the last weights, not from the best ones
@@ -53,14 +93,14 @@ class Trials {
     RealDisk disk;
     TROUPE_ASSIGN(const auto data, train::load_data(disk, config));
     TROUPE_RETURN_IF_FAILED(use_nodes(config));
-    options_.resume = trial.folder;
+    options_.resume = folder;
     TROUPE_ASSIGN(const auto result, train::train(config, data, options_));
     trial.epochs = result.epochs;
     trial.seconds += result.seconds;
-    trial.folder = result.folder;
-    TROUPE_ASSIGN(trial.score, score_of(result));
-    if (!std::isfinite(*trial.score)) return Status(Code::OutOfRange, arguments_.metric + " is not finite");
-    return {};
+    folder = result.folder;
+    TROUPE_ASSIGN(const double score, score_of(result));
+    if (!std::isfinite(score)) return Status(Code::OutOfRange, arguments_.metric + " is not finite");
+    return score;
   }
 
   Status use_nodes(config::RunConfig& config) {
@@ -88,8 +128,9 @@ class Trials {
     std::string settings;
     for (const std::string& setting : trial.settings) settings += setting + "  ";
     if (trial.failure.ok())
-      std::printf("%s%s %.4f  after %llu epochs in %.2f s\n", settings.c_str(), arguments_.metric.c_str(),
-                  *trial.score, static_cast<unsigned long long>(trial.epochs), trial.seconds);
+      std::printf("%s%s %.4f%s  after %llu epochs in %.2f s\n", settings.c_str(), arguments_.metric.c_str(),
+                  *trial.score, deviation_of(arguments_, trial).c_str(),
+                  static_cast<unsigned long long>(trial.epochs), trial.seconds);
     else
       std::printf("%sfailed: %s\n", settings.c_str(), trial.failure.text().c_str());
     std::fflush(stdout);
@@ -118,7 +159,8 @@ void print_table(const SweepArguments& arguments, const std::vector<train::Trial
       nlohmann::ordered_json entry = {
           {"settings", trial.settings}, {"epochs", trial.epochs}, {"seconds", trial.seconds}};
       entry[arguments.metric] = trial.score ? nlohmann::ordered_json(*trial.score) : nullptr;
-      entry["folder"] = trial.folder;
+      if (arguments.folds > 0) entry["deviation"] = trial.deviation;
+      entry["folders"] = trial.folders;
       if (!trial.failure.ok()) entry["failure"] = trial.failure.text();
       list.push_back(std::move(entry));
     }
@@ -126,11 +168,11 @@ void print_table(const SweepArguments& arguments, const std::vector<train::Trial
   }
   std::printf("\n%12s  epochs  seconds  values\n", arguments.metric.c_str());
   for (const train::Trial& trial : trials) {
-    std::string settings;
+    std::string settings = deviation_of(arguments, trial);
     for (const std::string& setting : trial.settings) settings += "  " + setting;
     std::printf("%12s  %6llu  %7.2f%s  %s\n", trial.score ? std::to_string(*trial.score).c_str() : "failed",
                 static_cast<unsigned long long>(trial.epochs), trial.seconds, settings.c_str(),
-                trial.folder.c_str());
+                trial.folders.empty() ? "" : trial.folders.front().c_str());
   }
 }
 
@@ -185,6 +227,12 @@ void add_sweep_command(CLI::App& app, int& result) {
       ->check(CLI::Range(2, 1000));
   command->add_option("--first-epochs", arguments->options.first_epochs, "of the first stage (1)")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option(
+          "--folds", arguments->folds,
+          "train each trial so many times, each time with another part of the samples held out, and take "
+          "the mean")
+      ->check(CLI::Range(2, 1000));
   command->add_flag("-q,--quiet", arguments->train.quiet, "print only the table");
   add_memory(*command, arguments->train.memory);
   add_transport(*command, arguments->train.transport);

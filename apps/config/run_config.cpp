@@ -54,6 +54,7 @@ data::Options read_data(const Reader& data) {
   options.valid = valid.list<std::string>("files");
   options.valid_labels = valid.list<std::string>("labels");
   options.valid_split = valid.get<double>("split");
+  options.valid_fold = valid.get<int64_t>("fold");
   options.scale = data.optional<double>("scale").value_or(1);
   options.stream = data.string("read") == "stream";
   if (options.stream) options.buffer = data.get<int64_t>("buffer");
@@ -315,6 +316,12 @@ void CrossChecker::check_data() {
   const Reader data = root_.table("data"), valid = data.table("valid");
   if (valid.has("split") && valid.has("files"))
     error(valid, "files", "data.valid: expected either split or files, found both");
+  if (valid.has("fold") && (config_.data.valid_fold + 1) * config_.data.valid_split > 1 + 1e-9)
+    error(valid, "fold",
+          "data.valid.fold: " + std::to_string(config_.data.valid_fold) +
+              " is too large; with this split there are " +
+              std::to_string(static_cast<int64_t>(1 / config_.data.valid_split + 1e-9)) +
+              " folds, from 0 on");
   if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
     error(data, "valid", "data.valid: missing: split or files");
   const data::Options& options = config_.data;

@@ -41,6 +41,8 @@ constexpr Key keys[] = {
     {"data.scale", Kind::Number, "factor by which features are multiplied", {.initial = "1.0"}},
     {"data.valid", Kind::Section, "samples to validate on: a part of train, or files of their own"},
     {"data.valid.split", Kind::Number, "fraction of train that is held out", {.range = inside(0, 1)}},
+    {"data.valid.fold", Kind::Integer, "which part of this size is held out, for cross-validation; 0 is the first one",
+     {.initial = "0", .range = at_least(0)}},
     {"data.valid.files", Kind::Paths, "files to validate on"},
     {"data.valid.labels", Kind::Paths, "label files, one for each file of files"},
     {"data.batch", Kind::Integer, "samples in a global batch",

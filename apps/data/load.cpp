@@ -58,14 +58,20 @@ Result<Dataset> read_whole(Disk& disk, const Options& options, const SourceFiles
   return finish(builders);
 }
 
-/// Splits off round(samples * fraction) samples for validation, at least one but not all. Both parts keep the order of the files.
-Result<TrainAndValid> split(const Dataset& all, double fraction, uint64_t seed) {
+/// Splits off a part of the samples for validation, at least one but not all. Both parts keep the order of the files. The parts for
+/// validation of all folds have each sample once.
+Result<TrainAndValid> split(const Dataset& all, double fraction, int64_t fold, uint64_t seed) {
   const int64_t samples = all.samples();
   if (samples < 2)
     return invalid_argument("data.valid.split needs at least two samples, found " + std::to_string(samples));
+  const auto cut = [&](int64_t folds) {
+    return std::llround(static_cast<double>(samples) * fraction * static_cast<double>(folds));
+  };
+  const int64_t begin = std::min<int64_t>(cut(fold), samples - 1);
   const int64_t held_out =
-      std::clamp<int64_t>(std::llround(static_cast<double>(samples) * fraction), 1, samples - 1);
+      std::clamp<int64_t>(cut(fold + 1) - begin, 1, std::min(samples - 1, samples - begin));
   auto order = permutation(samples, seed, RandomStream::Split, 0);
+  std::rotate(order.begin(), order.begin() + begin, order.begin() + begin + held_out);
   std::sort(order.begin(), order.begin() + held_out);
   std::sort(order.begin() + held_out, order.end());
   TROUPE_ASSIGN(Dataset valid, all.select(std::span(order).first(static_cast<size_t>(held_out))));
@@ -86,7 +92,7 @@ Status check_alike(const Dataset& train, const Dataset& valid, const std::string
 
 Result<TrainAndValid> load_whole(Disk& disk, const Options& options, uint64_t seed) {
   TROUPE_ASSIGN(Dataset train, read_whole(disk, options, train_files(options)));
-  if (options.valid_split > 0) return split(train, options.valid_split, seed);
+  if (options.valid_split > 0) return split(train, options.valid_split, options.valid_fold, seed);
   if (options.valid.empty()) return TrainAndValid{in_memory(std::move(train)), nullptr};
   TROUPE_ASSIGN(Dataset valid, read_whole(disk, options, valid_files(options)));
   return TrainAndValid{in_memory(std::move(train)), in_memory(std::move(valid))};

@@ -28,6 +28,7 @@ struct Options {
   std::vector<std::string> train = {}, train_labels = {};
   std::vector<std::string> valid = {}, valid_labels = {};
   double valid_split = 0;  ///< the fraction of `train` that is used for validation; 0: none
+  int64_t valid_fold = 0;  ///< which of the parts of this size it is
   double scale = 1;        ///< the factor by which features are multiplied
   /// Whether the files are read again in every epoch, so that memory for a part of the samples suffices.
   bool stream = false;

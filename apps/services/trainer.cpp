@@ -174,7 +174,10 @@ Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64
     losses.set(i, loss.loss);
     samples.set(i, loss.samples);
     waited += replica->waited();
-    if (gate) TROUPE_RETURN_IF_FAILED(await_others(runtime, *gate, first + i));
+    if (gate) {
+      const train::Waiting waiting(replica->steps());
+      TROUPE_RETURN_IF_FAILED(await_others(runtime, *gate, first + i));
+    }
   }
   draft->setWaited(waited);
   const train::Staleness staleness = replica->take_staleness();

@@ -128,7 +128,7 @@ std::vector<TrialSettings> draw_trials(const std::vector<SweepKey>& keys, int64_
 std::vector<Trial> sweep(const std::vector<TrialSettings>& trials, const SweepOptions& options,
                          const RunTrial& run) {
   std::vector<Trial> all;
-  for (const TrialSettings& settings : trials) all.push_back({settings, {}, 0, 0, {}, {}});
+  for (const TrialSettings& settings : trials) all.push_back({settings, {}, 0, 0, 0, {}, {}});
   const auto is_better = [&](const Trial& one, const Trial& other) {
     if (one.score.has_value() != other.score.has_value()) return one.score.has_value();
     if (!one.score) return false;

@@ -39,7 +39,8 @@ struct Trial {
   std::optional<double> score;  ///< nothing if it failed or diverged
   uint64_t epochs = 0;
   double seconds = 0;
-  std::string folder;  ///< of its run
+  double deviation = 0;              ///< the standard deviation of the scores of its runs
+  std::vector<std::string> folders;  ///< of its runs: one for each fold
   Status failure;
 };
 
@@ -51,7 +52,7 @@ struct SweepOptions {
   int64_t max_epochs = 0;    ///< of the last stage; without halving, of each trial
 };
 
-/// Runs a trial until it has trained for this number of epochs, or goes on with it if its folder is not empty. Updates the trial.
+/// Runs a trial until it has trained for this number of epochs, or goes on with it if it has folders. Updates the trial.
 /// Returns false if the sweep is to end.
 using RunTrial = std::function<bool(Trial& trial, int64_t epochs)>;
 

@@ -59,7 +59,8 @@ class WorkerReplica {
   virtual Staleness take_staleness() { return {}; }
   /// Returns for how many seconds the last round waited for its batch.
   virtual double waited() const = 0;
-  const StepCount& steps() const { return steps_; }
+  /// What the thread of the rounds waits for outside this object is counted, too.
+  StepCount& steps() { return steps_; }
   /// Cancels the current round, which may then be repeated. Without effect in modes in which no round can be.
   virtual void interrupt() {}
   /// Cancels the current round, which then throws Cancelled, and all later ones.

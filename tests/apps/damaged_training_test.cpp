@@ -99,14 +99,16 @@ const Mode modes[] = {
 
 BOOST_FIXTURE_TEST_SUITE(damaged_training, Fixture)
 
+// Environment variables choose more seeds than the one (TROUPE_DAMAGE_SEEDS), and a single type (TROUPE_DAMAGE_TYPE).
 BOOST_AUTO_TEST_CASE(whatever_field_is_damaged_a_run_ends) {
   const char* const more = std::getenv("TROUPE_DAMAGE_SEEDS");
   const uint64_t seeds = more ? std::stoull(more) : 1;
+  const char* const only = std::getenv("TROUPE_DAMAGE_TYPE");
   int damaged = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     size_t i = seed;
     for (const auto& type : DamagedFrame::training_types()) {
-      if (const char* const only = std::getenv("TROUPE_DAMAGE_TYPE"); only && type.name != only) continue;
+      if (only && type.name != only) continue;
       // A mode that has messages of this type: most occur in all of them.
       std::string what;
       for (size_t tried = 0; what.empty() && tried < std::size(modes); ++tried) {
@@ -116,7 +118,7 @@ BOOST_AUTO_TEST_CASE(whatever_field_is_damaged_a_run_ends) {
       damaged += what.empty() ? 0 : 1;
     }
   }
-  BOOST_TEST(damaged >= static_cast<int>(15 * seeds));
+  if (!only) BOOST_TEST(damaged >= static_cast<int>(15 * seeds));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

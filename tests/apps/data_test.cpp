@@ -71,6 +71,24 @@ Result<Loaded> load_here(const Options& options, uint64_t seed) {
   return loaded;
 }
 
+BOOST_AUTO_TEST_CASE(each_sample_is_held_out_in_one_fold) {
+  const Folder folder;
+  Options options{.train = {folder.write("a.csv", numbers(0, 20))}, .valid_split = 1.0 / 3};
+  std::vector<float> all;
+  for (options.valid_fold = 0; options.valid_fold < 3; ++options.valid_fold) {
+    const auto data = load_here(options, 7);
+    BOOST_REQUIRE_MESSAGE(data.ok(), data.status().message());
+    BOOST_TEST(data->train.samples() + data->valid->samples() == 20);
+    const auto images = data->valid->find("image")->as<float>();
+    for (int64_t i = 0; i < data->valid->samples(); ++i)
+      all.push_back(
+          images[static_cast<size_t>(i) * (images.size() / static_cast<size_t>(data->valid->samples()))]);
+  }
+  std::ranges::sort(all);
+  BOOST_TEST(all.size() == 20u);
+  for (size_t i = 1; i < all.size(); ++i) BOOST_TEST(all[i - 1] < all[i]);
+}
+
 BOOST_AUTO_TEST_CASE(files_are_joined_split_and_shaped) {
   const Folder folder;
   Options options{.train = {folder.write("a.csv", numbers(0, 60)), folder.write("b.csv", numbers(60, 100))},

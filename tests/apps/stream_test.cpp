@@ -122,6 +122,17 @@ BOOST_AUTO_TEST_CASE(samples_that_are_held_out_are_never_trained_on) {
                        "validation") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(each_sample_is_held_out_in_one_fold) {
+  options.valid_split = 1.0 / 3;
+  std::vector<int> all;
+  for (options.valid_fold = 0; options.valid_fold < 3; ++options.valid_fold) {
+    const auto part = epoch(*load().valid->batches(7, 5, false), 0);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  std::ranges::sort(all);
+  BOOST_TEST(all == counting(90), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(files_for_validation_are_streams_too) {
   options.train = {"a", "b"};
   options.valid = {"c"};

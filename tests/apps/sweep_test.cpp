@@ -125,6 +125,29 @@ BOOST_AUTO_TEST_CASE(trials_go_on_from_where_they_were) {
   BOOST_TEST(trials[0]["valid/loss"] == nlohmann::json::parse(alone.output())["valid/loss"]);
 }
 
+BOOST_AUTO_TEST_CASE(with_folds_the_mean_over_the_parts_that_are_held_out_counts) {
+  Program program(TROUPE_PROGRAM, run("sweep", "folded",
+                                      {"--try", "train.optimizer.lr=1e-2", "--folds", "2", "--set",
+                                       "train.max_epochs=1", "--json"}));
+  BOOST_TEST_REQUIRE(program.end() == 0, program.output());
+  const auto trial = nlohmann::json::parse(program.output())["trials"][0];
+  BOOST_TEST(trial["folders"].size() == 2u);
+  double sum = 0, difference = 0;
+  for (const std::string fold : {"0", "1"}) {
+    Program alone(TROUPE_PROGRAM, run("train", "fold" + fold,
+                                      {"--set", "train.max_epochs=1", "--set", "train.optimizer.lr=1e-2",
+                                       "--set", "data.valid={split=0.5,fold=" + fold + "}", "--json"}));
+    BOOST_TEST_REQUIRE(alone.end() == 0, alone.output());
+    const double loss = nlohmann::json::parse(alone.output())["valid/loss"];
+    sum += loss;
+    difference = loss - difference;
+  }
+  BOOST_TEST(trial["valid/loss"].get<double>() == sum / 2, boost::test_tools::tolerance(1e-12));
+  BOOST_TEST(trial["deviation"].get<double>() == std::abs(difference) / 2,
+             boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(difference != 0);
+}
+
 BOOST_AUTO_TEST_CASE(an_unknown_metric_is_refused_with_the_known_ones) {
   Program program(TROUPE_PROGRAM,
                   run("sweep", "wrong",

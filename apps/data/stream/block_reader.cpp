@@ -17,7 +17,9 @@ constexpr size_t most_compressed_files = 2 * DrawOrder::interleaved_files;
 bool Part::contains(int64_t record) const {
   if (of == Of::All) return true;
   SplitMix random = SplitMix::of(seed, RandomStream::Split, static_cast<uint64_t>(record));
-  const bool is_held_out = static_cast<double>(random.next() >> 11) * 0x1p-53 < held_out;
+  const double drawn = static_cast<double>(random.next() >> 11) * 0x1p-53;
+  const auto cut = [this](int64_t folds) { return held_out * static_cast<double>(folds); };
+  const bool is_held_out = cut(fold) <= drawn && drawn < cut(fold + 1);
   return is_held_out == (of == Of::Valid);
 }
 

@@ -14,6 +14,7 @@ namespace troupe::data {
 struct Part {
   enum class Of : uint8_t { All, Train, Valid } of = Of::All;
   double held_out = 0;  ///< the fraction of the records that is for validation
+  int64_t fold = 0;     ///< which of the parts of this size it is
   uint64_t seed = 0;
 
   bool contains(int64_t record) const;

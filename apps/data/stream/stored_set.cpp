@@ -50,8 +50,9 @@ class StoredSet final : public SampleSet {
 
 Result<TrainAndValid> split(Disk& disk, const std::shared_ptr<const BlockIndex>& index, uint64_t seed) {
   const double fraction = index->options.valid_split;
-  TrainAndValid data{std::make_shared<StoredSet>(disk, index, Part{Part::Of::Train, fraction, seed}),
-                     std::make_shared<StoredSet>(disk, index, Part{Part::Of::Valid, fraction, seed})};
+  const int64_t fold = index->options.valid_fold;
+  TrainAndValid data{std::make_shared<StoredSet>(disk, index, Part{Part::Of::Train, fraction, fold, seed}),
+                     std::make_shared<StoredSet>(disk, index, Part{Part::Of::Valid, fraction, fold, seed})};
   if (data.train->samples() == 0 || data.valid->samples() == 0)
     return invalid_argument("data.valid.split = " + std::to_string(fraction) + " leaves " +
                             std::to_string(data.train->samples()) + " samples for training and " +
