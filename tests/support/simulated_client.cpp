@@ -9,8 +9,8 @@ SimulatedClient* running = nullptr;
 
 }  // namespace
 
-SimulatedClient::SimulatedClient(Simulation& simulation, std::function<void()> body)
-    : simulation_(simulation), body_(std::move(body)), fiber_([this] { run(); }) {
+SimulatedClient::SimulatedClient(Simulation& simulation, std::function<void()> body, uint32_t host)
+    : simulation_(simulation), body_(std::move(body)), host_(host), fiber_([this] { run(); }) {
   simulation_.add(*this);
 }
 

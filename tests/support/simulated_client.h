@@ -13,13 +13,15 @@ namespace troupe::test {
 
 class SimulatedClient {
  public:
-  /// The simulation starts `body` later. The body must not wait while it handles an exception.
-  SimulatedClient(Simulation& simulation, std::function<void()> body);
+  /// The simulation starts `body` later. The body must not wait while it handles an exception. What it does takes the processors of
+  /// `host` time, if the simulation has processors.
+  SimulatedClient(Simulation& simulation, std::function<void()> body, uint32_t host = Simulation::everyone);
   /// Ends the body where it waits. The body must have ended, or the node that it uses must have crashed.
   ~SimulatedClient();
   SimulatedClient(const SimulatedClient&) = delete;
   SimulatedClient& operator=(const SimulatedClient&) = delete;
 
+  uint32_t host() const { return host_; }
   bool ended() const { return fiber_.ended(); }
   /// Throws the exception that the body threw, if any.
   void rethrow() const;
@@ -39,6 +41,7 @@ class SimulatedClient {
 
   Simulation& simulation_;
   const std::function<void()> body_;
+  const uint32_t host_;
   Fiber fiber_;
   Unit* units_ = nullptr;                        ///< the units of its thread, while the body is suspended
   const std::function<bool()>* done_ = nullptr;  ///< the condition for which it waits

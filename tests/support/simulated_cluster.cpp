@@ -16,6 +16,7 @@ struct SimulatedCluster::Life {
         peers(node.actors,
               PeersOptions{.self = {"simulated", machine.task, task.incarnation, cluster.heartbeat_}}) {
     node.actors.heartbeat = cluster.heartbeat_;
+    cluster.network_.set_number(machine.task, node.host.number());
   }
 
   std::unique_ptr<Network> network;
@@ -25,8 +26,9 @@ struct SimulatedCluster::Life {
   std::vector<std::unique_ptr<SimulatedClient>> clients;
 };
 
-SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat)
-    : heartbeat_(heartbeat), simulation_(seed), network_(simulation_) {
+SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat,
+                                   Links links)
+    : heartbeat_(heartbeat), links_(std::move(links)), simulation_(seed), network_(simulation_) {
   for (const auto& task : tasks)
     machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
   for (size_t machine = 0; machine < size(); ++machine) start(machine);
@@ -49,7 +51,8 @@ void SimulatedCluster::start(size_t machine) {
   self.life = std::make_unique<Life>(*this, self);
   throw_if_failed(self.life->peers.listen(self.task).status());
   for (size_t other = 0; other < machine; ++other)
-    self.life->peers.connect(machines_[other].task, machines_[other].task);
+    if (!links_ || links_(machine, other))
+      self.life->peers.connect(machines_[other].task, machines_[other].task);
 }
 
 void SimulatedCluster::crash(size_t machine, bool whole_machine) {
@@ -62,8 +65,8 @@ void SimulatedCluster::crash(size_t machine, bool whole_machine) {
 
 bool SimulatedCluster::complete() const {
   for (size_t one = 0; one < size(); ++one)
-    for (size_t other = 0; other < size(); ++other)
-      if (!linked(one, other)) return false;
+    for (size_t other = 0; other <= one; ++other)
+      if ((one == other ? !up(one) : (!links_ || links_(one, other)) && !linked(one, other))) return false;
   return true;
 }
 
@@ -91,7 +94,9 @@ Session SimulatedCluster::session(size_t machine, const Graph& graph, const std:
 }
 
 void SimulatedCluster::start_client(size_t machine, std::function<void()> body) {
-  machines_[machine].life->clients.push_back(std::make_unique<SimulatedClient>(simulation_, std::move(body)));
+  Life& life = *machines_[machine].life;
+  life.clients.push_back(
+      std::make_unique<SimulatedClient>(simulation_, std::move(body), life.node.host.number()));
 }
 
 bool SimulatedCluster::clients_ended() const {

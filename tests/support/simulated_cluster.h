@@ -1,5 +1,5 @@
 // SimulatedCluster: a cluster of nodes, each with its own actors, clock, network and disk, in one thread and under one
-// seed. A node can crash and start again; only its disk survives. Every node links to every other node. One thread.
+// seed. A node can crash and start again; only its disk survives. One thread.
 #pragma once
 
 #include <functional>
@@ -18,9 +18,11 @@ namespace troupe::test {
 
 class SimulatedCluster {
  public:
-  /// Makes one node, with one CPU device, for each task: "/job:ps/replica:0/task:0".
+  /// Says whether two machines, by number, link to each other.
+  using Links = std::function<bool(size_t one, size_t other)>;
+  /// Makes one node, with one CPU device, for each task: "/job:ps/replica:0/task:0". Without `links` every two nodes link.
   SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks,
-                   int64_t heartbeat = NodeIdentity().heartbeat);
+                   int64_t heartbeat = NodeIdentity().heartbeat, Links links = {});
   ~SimulatedCluster();
 
   size_t size() const { return machines_.size(); }
@@ -36,7 +38,7 @@ class SimulatedCluster {
   /// nothing from it, not even a reset, and what was not synced to its disk may be lost.
   void crash(size_t machine, bool whole_machine);
   void start(size_t machine);
-  /// Returns true if all nodes are up and linked.
+  /// Returns true if all nodes are up, and linked to those to which they link.
   bool complete() const;
   bool linked(size_t one, size_t other) const;
 
@@ -63,6 +65,7 @@ class SimulatedCluster {
   };
 
   const int64_t heartbeat_;
+  const Links links_;
   Simulation simulation_;
   SimulatedNetwork network_;
   std::vector<Machine> machines_;

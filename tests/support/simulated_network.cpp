@@ -33,8 +33,10 @@ class SimulatedNetwork::End final : public Connection {
   void welcome(const FrameLimits& limits) override { decoder_->set_limits(limits); }
   void send(EncodedFrame frame) override {
     std::vector<std::byte> bytes;
-    bytes.reserve(frame.bytes());
-    for (const auto piece : frame.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
+    network_.simulation_.for_free([&] {
+      bytes.reserve(frame.bytes());
+      for (const auto piece : frame.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
+    });
     network_.transmit(wire_, 1 - side_, std::move(bytes));
   }
   size_t unsent() const override { return 0; }
@@ -47,7 +49,7 @@ class SimulatedNetwork::End final : public Connection {
     while (!bytes.empty()) {
       const auto wanted = decoder_->wanted();
       const size_t count = std::min(wanted.size(), bytes.size());
-      std::memcpy(wanted.data(), bytes.data(), count);
+      network_.simulation_.for_free([&] { std::memcpy(wanted.data(), bytes.data(), count); });
       bytes = bytes.subspan(count);
       if (const Status status = decoder_->advance(count); !status.ok()) return end(status);
       if (auto frame = decoder_->take()) events_->received(std::move(*frame));
@@ -124,7 +126,32 @@ int64_t SimulatedNetwork::arrival() {
   return simulation_.now() + faults_.min_delay + static_cast<int64_t>(simulation_.draw(spread));
 }
 
+uint32_t SimulatedNetwork::number(const Wire& wire, int end) const {
+  const auto found = numbers_.find(wire.hosts[static_cast<size_t>(end)]);
+  return found == numbers_.end() ? Simulation::everyone : found->second;
+}
+
+void SimulatedNetwork::spend_frame(size_t bytes) {
+  const SimulatedProcessors* const processors = simulation_.processors();
+  if (!processors) return;
+  const Costs& costs = processors->costs();
+  simulation_.spend(costs.frame + static_cast<int64_t>(costs.byte * static_cast<double>(bytes)));
+}
+
+int64_t SimulatedNetwork::arrival(const Wire& wire, int to, size_t bytes) {
+  SimulatedProcessors* const processors = simulation_.processors();
+  if (!processors) return arrival();
+  spend_frame(bytes);
+  const int64_t sent = processors->pass(number(wire, 1 - to), true, simulation_.end_of_job(), bytes);
+  return processors->pass(number(wire, to), false, sent + arrival() - simulation_.now(), bytes);
+}
+
 void SimulatedNetwork::transmit(const std::shared_ptr<Wire>& wire, int to, std::vector<std::byte> bytes) {
+  if (!simulation_.processors()) return depart(wire, to, std::move(bytes));
+  simulation_.after_job([this, wire, to, bytes = std::move(bytes)] { depart(wire, to, bytes); });
+}
+
+void SimulatedNetwork::depart(const std::shared_ptr<Wire>& wire, int to, std::vector<std::byte> bytes) {
   if (wire->broken) return;
   if (damage_) damage_(bytes);
   ++counts_.frames;
@@ -138,9 +165,20 @@ void SimulatedNetwork::transmit(const std::shared_ptr<Wire>& wire, int to, std::
   const int copies = simulation_.chance(faults_.duplicate) ? 2 : 1;
   counts_.duplicates += static_cast<uint64_t>(copies - 1);
   for (int copy = 0; copy < copies; ++copy) {
-    last = std::max(last + 1, arrival());
-    simulation_.call_at(last, Simulation::everyone, [this, wire, to, shared] { deliver(wire, to, shared); });
+    last = std::max(last + 1, arrival(*wire, to, shared->size()));
+    simulation_.call_at(last, Simulation::everyone, [this, wire, to, shared] { arrive(wire, to, shared); });
   }
+}
+
+/// The receiver takes the frame at once or, if work takes time, when its control thread is free.
+void SimulatedNetwork::arrive(const std::shared_ptr<Wire>& wire, int to,
+                              const std::shared_ptr<std::vector<std::byte>>& bytes) {
+  if (!simulation_.processors()) return deliver(wire, to, bytes);
+  simulation_.add(make_job([this, wire, to, bytes] {
+                    spend_frame(bytes->size());
+                    deliver(wire, to, bytes);
+                  }),
+                  number(*wire, to));
 }
 
 void SimulatedNetwork::deliver(const std::shared_ptr<Wire>& wire, int to,

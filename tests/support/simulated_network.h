@@ -32,6 +32,8 @@ class SimulatedNetwork {
 
   /// Returns the network as one life of a host sees it. It must be destroyed when the host dies.
   std::unique_ptr<Network> join(const std::string& host);
+  /// Says the number of a host in the simulation, on whose processors its frames take time.
+  void set_number(const std::string& host, uint32_t number) { numbers_[host] = number; }
   /// Sends no more frames of the host. Its peers learn that the connection was reset, or if `silently`, nothing.
   void die(const std::string& host, bool silently);
 
@@ -52,7 +54,15 @@ class SimulatedNetwork {
   static Pair pair_of(const std::string& one, const std::string& other);
 
   int64_t arrival();
+  /// Returns when a frame that is sent now arrives.
+  int64_t arrival(const Wire& wire, int to, size_t bytes);
+  /// Takes the time of a frame at one of its ends.
+  void spend_frame(size_t bytes);
+  uint32_t number(const Wire& wire, int end) const;
   void transmit(const std::shared_ptr<Wire>& wire, int to, std::vector<std::byte> bytes);
+  void depart(const std::shared_ptr<Wire>& wire, int to, std::vector<std::byte> bytes);
+  void arrive(const std::shared_ptr<Wire>& wire, int to,
+              const std::shared_ptr<std::vector<std::byte>>& bytes);
   void deliver(const std::shared_ptr<Wire>& wire, int to,
                const std::shared_ptr<std::vector<std::byte>>& bytes);
   void break_wire(const std::shared_ptr<Wire>& wire, const Status& reason);
@@ -67,6 +77,7 @@ class SimulatedNetwork {
   std::set<Pair> parted_;
   std::map<std::string, Member*> listening_;  ///< by endpoint
   std::vector<std::weak_ptr<Wire>> wires_;
+  std::map<std::string, uint32_t> numbers_;
 };
 
 }  // namespace troupe::test

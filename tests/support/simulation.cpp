@@ -1,5 +1,7 @@
 #include "tests/support/simulation.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,6 +12,13 @@ namespace {
 
 constexpr int64_t slow_thread = 100'000;          // nanoseconds that may pass while a job is ready
 constexpr int64_t hang = 3600 * 1'000'000'000ll;  // nanoseconds after which an endless wait fails
+
+/// Returns the processor time of this thread in nanoseconds.
+int64_t processor_time() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000ll + time.tv_nsec;
+}
 
 }  // namespace
 
@@ -36,8 +45,47 @@ void Simulation::stop_clock(uint32_t host) {
   for (const TimerId timer : gone) cancel(timer);
 }
 
+bool Simulation::can_begin(uint32_t host, Thread thread) const {
+  return !processors_ || host == everyone || processors_->can_begin(host, thread, now_);
+}
+
+void Simulation::after_job(std::function<void()> function) {
+  if (!working_) return function();
+  effects_.push_back(std::move(function));
+}
+
+void Simulation::for_free(const std::function<void()>& function) {
+  if (!working_) return function();
+  const int64_t begin = processor_time();
+  function();
+  spent_ -= static_cast<int64_t>(processors_->costs().work * static_cast<double>(processor_time() - begin));
+}
+
+void Simulation::work(uint32_t host, Thread thread, const std::function<void()>& function) {
+  if (!processors_ || host == everyone) return function();
+  working_ = true;
+  spent_ = 0;
+  const int64_t begin = processor_time();
+  function();
+  working_ = false;
+  spent_ += static_cast<int64_t>(processors_->costs().work * static_cast<double>(processor_time() - begin));
+  for (const auto& effect : std::exchange(effects_, {})) effect();
+  const int64_t time = std::max<int64_t>(std::exchange(spent_, 0), 0);
+  const int64_t core_free = processors_->occupy(host, thread, now_, time);
+  for (const int64_t until : {now_ + time, core_free}) call_at(until, everyone, [] {});
+}
+
 bool Simulation::run_one(uint32_t host) {
   std::vector<Ready>::iterator chosen = jobs_.end();
+  if (host == everyone && processors_) {
+    chosen = std::ranges::find_if(jobs_,
+                                  [this](const Ready& ready) { return can_begin(ready.host, ready.thread); });
+    if (chosen == jobs_.end()) return false;
+    const Ready ready = *chosen;
+    jobs_.erase(chosen);
+    work(ready.host, ready.thread, [&] { ready.job(); });
+    return true;
+  }
   if (host != everyone)
     chosen = std::ranges::find(jobs_, host, &Ready::host);
   else if (!jobs_.empty())
@@ -53,9 +101,12 @@ bool Simulation::run_one(uint32_t host) {
 
 bool Simulation::run_client() {
   std::vector<SimulatedClient*> ready;
-  std::ranges::copy_if(clients_, std::back_inserter(ready), &SimulatedClient::ready);
+  std::ranges::copy_if(clients_, std::back_inserter(ready), [this](const SimulatedClient* client) {
+    return can_begin(client->host(), Thread::Compute) && client->ready();
+  });
   if (ready.empty()) return false;
-  ready[draw(ready.size())]->go_on();
+  SimulatedClient& chosen = *ready[draw(ready.size())];
+  work(chosen.host(), Thread::Compute, [&] { chosen.go_on(); });
   return true;
 }
 
@@ -67,6 +118,7 @@ void Simulation::fire_next() {
   due_.erase(first->first.second);
   timers_.erase(first);
   function();
+  spent_ = 0;
 }
 
 bool Simulation::run_until(const std::function<bool()>& done, int64_t deadline, uint32_t host) {
@@ -76,7 +128,7 @@ bool Simulation::run_until(const std::function<bool()>& done, int64_t deadline, 
   };
   while (!done()) {
     if (host == everyone && run_client()) continue;
-    if (!jobs_.empty() && timer_until(std::min(now_ + slow_thread, last)) && draw(16) == 0) {
+    if (!processors_ && !jobs_.empty() && timer_until(std::min(now_ + slow_thread, last)) && draw(16) == 0) {
       fire_next();
     } else if (!run_one(host)) {
       if (!timer_until(last)) {

@@ -11,6 +11,7 @@
 
 #include "actors/engine/scheduler.h"
 #include "messages/env/env.h"
+#include "tests/support/simulated_processors.h"
 
 namespace troupe::test {
 
@@ -19,6 +20,7 @@ class SimulatedClient;
 class Simulation {
  public:
   static constexpr uint32_t everyone = 0;
+  using Thread = SimulatedProcessors::Thread;
 
   explicit Simulation(uint64_t seed = 0) : random_(seed) {}
   Simulation(const Simulation&) = delete;
@@ -29,8 +31,20 @@ class Simulation {
   uint64_t draw(uint64_t below) { return random_() % below; }
   bool chance(double probability) { return std::uniform_real_distribution<>()(random_) < probability; }
 
+  /// From now on what hosts do takes time on these processors, which must outlive the simulation; null: it takes none.
+  void set_processors(SimulatedProcessors* processors) { processors_ = processors; }
+  SimulatedProcessors* processors() const { return processors_; }
+  /// Calls a function when the job that is running has ended and its time is known: at once if jobs take no time.
+  void after_job(std::function<void()> function);
+  /// Adds to the time of the job that is running or has just ended.
+  void spend(int64_t nanoseconds) { spent_ += nanoseconds; }
+  /// Returns when the job that has just ended will be over: now if jobs take no time.
+  int64_t end_of_job() const { return now_ + spent_; }
+  /// Calls a function whose time does not count as work of the job that is running.
+  void for_free(const std::function<void()>& function);
+
   /// Adds a job of `host` (a number from 1).
-  void add(Job job, uint32_t host) { jobs_.push_back({job, host}); }
+  void add(Job job, uint32_t host, Thread thread = Thread::Control) { jobs_.push_back({job, host, thread}); }
   void add(SimulatedClient& client) { clients_.push_back(&client); }
   void remove(SimulatedClient& client) { std::erase(clients_, &client); }
   TimerId call_at(int64_t time, uint32_t host, std::function<void()> function);
@@ -56,6 +70,7 @@ class Simulation {
   struct Ready {
     Job job;
     uint32_t host = 0;
+    Thread thread = Thread::Control;
   };
   struct Timer {
     uint32_t host = 0;
@@ -65,6 +80,9 @@ class Simulation {
 
   bool run_one(uint32_t host);
   bool run_client();
+  /// Runs what a host does, which takes time if there are processors.
+  void work(uint32_t host, Thread thread, const std::function<void()>& function);
+  bool can_begin(uint32_t host, Thread thread) const;
   void fire_next();
 
   std::mt19937_64 random_;
@@ -76,6 +94,10 @@ class Simulation {
   std::map<TimerId, int64_t> due_;
   std::set<uint32_t> stopped_;
   TimerId last_timer_ = 0;
+  SimulatedProcessors* processors_ = nullptr;
+  bool working_ = false;
+  int64_t spent_ = 0;  ///< by the job that is running or has just ended, besides the time that is measured
+  std::vector<std::function<void()>> effects_;  ///< of the job that is running
   uint64_t trace_ = 0xcbf29ce484222325;
 };
 
@@ -86,11 +108,12 @@ class SimulatedHost : public Scheduler, public Clock {
   /// Removes its timers.
   ~SimulatedHost() override { simulation_.stop_clock(number_); }
 
+  uint32_t number() const { return number_; }
   /// Removes its timers. From now on its waits run only its own jobs, which take down its actors.
   void crash();
 
   void enqueue(Job job) override { simulation_.add(job, number_); }
-  void compute(Job job) override { simulation_.add(job, number_); }
+  void compute(Job job) override { simulation_.add(job, number_, Simulation::Thread::Compute); }
   bool try_compute(std::function<void()>) override { return false; }
   void block(Job job) override { simulation_.add(job, number_); }
   /// Throws if a wait without a deadline would never end.
