@@ -42,8 +42,9 @@ void StagePlan::take_members(const std::vector<Stage>& stages, bool complete,
   for (size_t stage = 0; stage < stages.size(); ++stage)
     for (const std::string& member : stages[stage].members) {
       const auto refuse = [&](const std::string& why) {
-        diagnostics.error(stages[stage].place,
-                          "model.stages." + std::to_string(stage) + ": '" + member + "' is " + why);
+        std::string text = "model.stages.";
+        text.append(std::to_string(stage)).append(": '").append(member).append("' is ").append(why);
+        diagnostics.error(stages[stage].place, std::move(text));
       };
       const auto found = index_.find(member);
       if (found == index_.end()) {
@@ -83,11 +84,12 @@ void StagePlan::check_order(const std::vector<Stage>& stages, std::span<const De
     for (const std::string& name : names_[i]) {
       const auto used = index_.find(name);
       if (used == index_.end() || definitions[used->second].stage <= definitions[i].stage) continue;
-      diagnostics.error(stages[static_cast<size_t>(definitions[i].stage)].place,
-                        "model.stages." + std::to_string(definitions[i].stage) + ": '" + definitions[i].name +
-                            "' uses '" + name + "' of stage " +
-                            std::to_string(definitions[used->second].stage) +
-                            "; a stage may use only what it and the stages before it compute");
+      std::string text = "model.stages.";
+      text.append(std::to_string(definitions[i].stage)).append(": '").append(definitions[i].name);
+      text.append("' uses '").append(name).append("' of stage ");
+      text.append(std::to_string(definitions[used->second].stage));
+      text.append("; a stage may use only what it and the stages before it compute");
+      diagnostics.error(stages[static_cast<size_t>(definitions[i].stage)].place, std::move(text));
     }
 }
 

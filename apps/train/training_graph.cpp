@@ -22,7 +22,7 @@ class SharedUpdate {
     if (config.is_pipelined()) at_ = beside;
   }
 
-/// Returns the loss of the batch.
+  /// Returns the loss of the batch.
   Output mean_loss() const {
     std::vector<Output> losses;
     for (const ShardParts& shard : shards_) losses.push_back(shard.loss);
@@ -75,7 +75,7 @@ class SharedUpdate {
     return config_.is_pipelined() ? root_.with_prefix(shard_prefix(number)) : builder_.at_shard(number);
   }
 
-/// Returns a gradient as it gets to where the mean is computed. Workers that send each other means restore only these.
+  /// Returns a gradient as it gets to where the mean is computed. Workers that send each other means restore only these.
   Gradient received(const Scope& scope, const nn::VariableGradient& gradient) {
     if (!compression_) return gradient.gradient;
     const Gradient sent = compression_->compressed(at_ ? at_(scope, gradient) : scope, gradient);

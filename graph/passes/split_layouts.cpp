@@ -20,7 +20,7 @@ int64_t product(std::span<const int64_t> dims) {
 }
 
 /// Returns the signature of a part that is reshaped to `target`, in which the element at `varying` has the length of the part.
-SplitSignature reshape_signature(const SplitInput& x, std::vector<int64_t> target, size_t varying,
+SplitSignature reshape_signature(const SplitInput& x, const std::vector<int64_t>& target, size_t varying,
                                  int64_t parts) {
   const Extent extent = x.extent;
   const auto make = [=](const Scope& scope, int64_t part, const std::vector<Output>& inputs) {
@@ -40,7 +40,7 @@ std::vector<SplitSignature> reshape_signatures(const SplitNode& node) {
   const int64_t rest = product(dims.subspan(1));
   if (x.distribution.split(0) && rest != unknown_dim && rest == product(std::span(*target).subspan(1)) &&
       (target->front() == unknown_dim || target->front() == dims[0]))
-    return {reshape_signature(x, std::move(*target), 0, node.parts)};
+    return {reshape_signature(x, *target, 0, node.parts)};
   const auto unknown = std::ranges::count(std::span(*target).first(target->size() - 1), unknown_dim);
   if (x.rank() > 1 && target->size() > 1 && x.distribution.split(x.rank() - 1) && x.extent.known() &&
       target->back() == x.extent.size && unknown <= 1)

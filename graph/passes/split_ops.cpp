@@ -153,8 +153,7 @@ class Splitter {
     for (const NodeId control : node.control_inputs)
       result.insert(result.end(), ends_[control].begin(), ends_[control].end());
     std::ranges::sort(result);
-    const auto rest = std::ranges::unique(result);
-    result.erase(rest.begin(), rest.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
     return result;
   }
 

@@ -19,7 +19,7 @@ using Dims = std::vector<int64_t>;
 using Outputs = std::vector<Output>;
 
 /// Returns a tensor of numbers between -1 and 1.
-Tensor numbers(const Dims& dims, int seed) {
+Tensor numbers(const Dims& dims, int64_t seed) {
   int64_t count = 1;
   for (const int64_t dim : dims) count *= dim;
   std::vector<float> values;
