@@ -24,8 +24,8 @@ struct SweepArguments {
   long long random = 0;           ///< the number of trials to draw; 0: all combinations
   unsigned long long seed = 1;
   std::string metric = "valid/loss", mode;
-  long long folds =
-      0;  ///< the number of runs of each trial, each with other samples held out; 0: one, as the run file says
+  /// The number of runs of each trial, each with other samples held out; 0: one, as the run file says.
+  long long folds = 0;
   train::SweepOptions options;
 };
 
