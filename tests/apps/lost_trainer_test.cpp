@@ -83,6 +83,23 @@ struct Fixture : test::DigitsRuns {
     BOOST_TEST(says(trainer.output(), ", where its workers are"), trainer.output());
     return trainer.output();
   }
+  /// Kills the trainer and a node of a cluster with one server and `workers` workers, starts both again, and checks the weights.
+  /// Returns the output of the second trainer.
+  std::string lost_together(const std::string& name, int workers, size_t node) {
+    const std::string mode = "mode=\"sync\",shards=" + std::to_string(workers);
+    Program alone(TROUPE_PROGRAM, arguments("alone", mode, {}));
+    BOOST_TEST(alone.end() == 0, alone.output());
+    Nodes nodes(folder, 1, workers);
+    const auto all = arguments(name, mode, {"--cluster", nodes.file()});
+    Program trainer(TROUPE_PROGRAM, all);
+    BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(3, 10)), trainer.output());
+    trainer.end(SIGKILL);
+    nodes.restart(node);
+    Program successor(TROUPE_PROGRAM, all);
+    BOOST_TEST(successor.end() == 0, successor.output());
+    check_equal(weights(name), weights("alone"));
+    return successor.output();
+  }
   std::string epoch_between(int first, int last) {
     return "epoch " + std::to_string(std::uniform_int_distribution(first, last)(random)) + " ";
   }
@@ -142,35 +159,15 @@ BOOST_AUTO_TEST_CASE(other_modes_go_on_too) {
 
 // What the lost worker had in hand is done by the others, and the worker that is started anew joins them.
 BOOST_AUTO_TEST_CASE(a_worker_may_be_lost_with_the_trainer) {
-  Program alone(TROUPE_PROGRAM, arguments("alone", "mode=\"sync\",shards=3", {}));
-  BOOST_TEST(alone.end() == 0, alone.output());
-  Nodes nodes(folder, 1, 3);
-  const auto all = arguments("worker", "mode=\"sync\",shards=3", {"--cluster", nodes.file()});
-  Program trainer(TROUPE_PROGRAM, all);
-  BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(3, 10)), trainer.output());
-  trainer.end(SIGKILL);
-  nodes.restart(2);
-  Program successor(TROUPE_PROGRAM, all);
-  BOOST_TEST(successor.end() == 0, successor.output());
-  BOOST_TEST(says(successor.output(), ", where its workers are"), successor.output());
-  check_equal(weights("worker"), weights("alone"));
+  const std::string output = lost_together("worker", 3, 2);
+  BOOST_TEST(says(output, ", where its workers are"), output);
 }
 
 // The variables are lost with their server: the successor begins again.
 BOOST_AUTO_TEST_CASE(a_server_that_is_lost_with_the_trainer_means_the_last_checkpoint) {
-  Program alone(TROUPE_PROGRAM, arguments("alone", "mode=\"sync\",shards=2", {}));
-  BOOST_TEST(alone.end() == 0, alone.output());
-  Nodes nodes(folder, 1, 2);
-  const auto all = arguments("server", "mode=\"sync\",shards=2", {"--cluster", nodes.file()});
-  Program trainer(TROUPE_PROGRAM, all);
-  BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(3, 10)), trainer.output());
-  trainer.end(SIGKILL);
-  nodes.restart(0);
-  Program successor(TROUPE_PROGRAM, all);
-  BOOST_TEST(successor.end() == 0, successor.output());
-  BOOST_TEST(says(successor.output(), "cannot go on from where its workers are"), successor.output());
-  BOOST_TEST(says(successor.output(), "the run starts from the beginning"), successor.output());
-  check_equal(weights("server"), weights("alone"));
+  const std::string output = lost_together("server", 2, 0);
+  BOOST_TEST(says(output, "cannot go on from where its workers are"), output);
+  BOOST_TEST(says(output, "the run starts from the beginning"), output);
 }
 
 // Workers do not go on with a training of another run file, and they give up a training after a while.
