@@ -121,7 +121,7 @@ def main():
     curves = {}
     measures = {name: lambda i, role=role: recovery(program, example, role[1], role[2], role[0][i % 2], 12 + i % 7)
                 for name, *role in ROLES}
-    measures["trainer"] = lambda i: recovery_of_trainer(program, example, 12 + i % 7)
+    measures["trainer that is started again"] = lambda i: recovery_of_trainer(program, example, 12 + i % 7)
     for name, measure in measures.items():
         times = [measure(i) for i in range(kills)]
         taken = sorted(time for time, _ in times)
