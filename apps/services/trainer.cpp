@@ -228,7 +228,7 @@ class TrainerRole final : public Role {
       if (message->getTraining() == training_) end();
     });
     on<wire::TrainingExpired>([this](const auto& message, Reply) {
-      if (awaits_client_ && message->getLosses() == losses_) end();
+      if (awaits_client_ && message->getClient() == clients_) end();
     });
     on<wire::ReportActivity>([this](const auto&, Reply reply) { reply(activity()); });
     on<wire::InterruptRound>([this](const auto& message, Reply) {
@@ -265,7 +265,7 @@ class TrainerRole final : public Role {
       if (run_.number == 0 || patience_ == std::chrono::nanoseconds::zero()) return end();
       awaits_client_ = true;
       Draft<wire::TrainingExpired> expired;
-      expired->setLosses(++losses_);
+      expired->setClient(number);
       runtime_.services().send_after(patience_, self(), expired.finish());
     });
   }
@@ -329,7 +329,6 @@ class TrainerRole final : public Role {
   std::chrono::nanoseconds patience_{};  ///< for how long the training waits for a new client
   bool awaits_client_ = false;           ///< the client has been lost
   uint64_t clients_ = 0;                 ///< how many clients the trainings have had so far
-  uint64_t losses_ = 0;                  ///< how many of them have been lost
 };
 
 class TrainerService final : public NodeService {

@@ -1,6 +1,7 @@
 #include "apps/train/live_training.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "apps/services/trainer.h"
 #include "messages/schemas/trainer.capnp.h"
@@ -42,9 +43,9 @@ uint64_t LiveTraining::done() const {
 }
 
 std::optional<LiveTraining> find_training(Runtime& runtime, const config::RunConfig& config, uint64_t run) {
-  LiveTraining found;
   std::vector<AddressedRequest> requests;
-  size_t workers = 0;  // that take part
+  std::vector<std::pair<std::string, ActorRef>> trainers;  // by task
+  size_t workers = 0;                                      // that take part
   for (int64_t i = 0; i < config.cluster.tasks.at("worker"); ++i) {
     if (is_among_peers(config) && i >= config.shards()) break;
     ++workers;
@@ -52,24 +53,33 @@ std::optional<LiveTraining> find_training(Runtime& runtime, const config::RunCon
     if (!address) continue;
     const auto trainer = runtime.services().find(*address);
     if (!trainer) continue;
-    found.workers.push_back({address->task, 0, {}, {}});
+    trainers.emplace_back(address->task, *trainer);
     requests.push_back({*trainer, resume_message(runtime, config, run)});
   }
   const Answers all = runtime.services().call_all(std::move(requests));
+  LiveTraining found;
   std::vector<Message<wire::TrainingResumed>> answers;
+  std::vector<ActorRef> answered;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) continue;
-    const Message<wire::TrainingResumed> answer(*all[i]);
-    found.workers[answers.size()] = {found.workers[i].task,
-                                     answer->getNext(),
-                                     vector_of<uint32_t>(answer->getShards()),
-                                     {answer->getLoss(), answer->getSamples()}};
-    answers.push_back(answer);
+    const auto& answer = answers.emplace_back(*all[i]);
+    answered.push_back(trainers[i].second);
+    found.workers.push_back({trainers[i].first,
+                             answer->getNext(),
+                             vector_of<uint32_t>(answer->getShards()),
+                             {answer->getLoss(), answer->getSamples()}});
   }
-  found.workers.resize(answers.size());
+  if (answers.empty()) return {};
   const auto has_shards = [](const LiveTraining::Worker& worker) { return !worker.shards.empty(); };
-  if (std::ranges::none_of(found.workers, has_shards) || !agree(answers, config)) return {};
-  if (is_among_peers(config) && answers.size() < workers) return {};
+  if (std::ranges::none_of(found.workers, has_shards) || !agree(answers, config) ||
+      (is_among_peers(config) && answers.size() < workers)) {
+    for (size_t i = 0; i < answers.size(); ++i) {  // so that they can begin the training anew
+      Draft<wire::EndTraining> end;
+      end->setTraining(answers[i]->getTraining());
+      runtime.services().send(answered[i], end.finish());
+    }
+    return {};
+  }
   const Message<wire::TrainingResumed>& first = answers.front();
   found.training = first->getTraining();
   found.owners = read(first->getOwners());

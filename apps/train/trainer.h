@@ -16,7 +16,8 @@
 namespace troupe::train {
 
 struct TrainerOptions {
-  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run.
+  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run. A run goes on from where its workers are
+  /// if they have kept its training (live_training.h), otherwise from its last checkpoint.
   std::string resume;
   /// 0: a full run; otherwise the number of steps to run without writing anything.
   int64_t dry_run_steps = 0;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/train/rounds.h"
-#include "apps/train/waiting.h"
+#include "apps/train/step_count.h"
 
 namespace troupe::train {
 

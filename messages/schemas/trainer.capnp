@@ -156,5 +156,5 @@ struct EndTraining {
 struct TrainingExpired {
   # Not a request. Sent by a trainer to itself when it has waited for a new client for as long as it does.
 
-  losses @0 :UInt64;          # the number of clients that it has lost
+  client @0 :UInt64;          # the number of the client that it has lost
 }

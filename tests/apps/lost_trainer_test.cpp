@@ -83,13 +83,14 @@ struct Fixture : test::DigitsRuns {
     BOOST_TEST(says(trainer.output(), ", where its workers are"), trainer.output());
     return trainer.output();
   }
-  /// Kills the trainer and a node of a cluster with one server and `workers` workers, starts both again, and checks the weights.
+  /// Kills the trainer and a node of a cluster, starts both again, and checks the weights.
   /// Returns the output of the second trainer.
-  std::string lost_together(const std::string& name, int workers, size_t node) {
-    const std::string mode = "mode=\"sync\",shards=" + std::to_string(workers);
+  std::string lost_together(const std::string& name, int servers, int workers, size_t node) {
+    const std::string mode =
+        (servers > 0 ? "mode=\"sync\",shards=" : "mode=\"allreduce\",shards=") + std::to_string(workers);
     Program alone(TROUPE_PROGRAM, arguments("alone", mode, {}));
     BOOST_TEST(alone.end() == 0, alone.output());
-    Nodes nodes(folder, 1, workers);
+    Nodes nodes(folder, servers, workers);
     const auto all = arguments(name, mode, {"--cluster", nodes.file()});
     Program trainer(TROUPE_PROGRAM, all);
     BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(3, 10)), trainer.output());
@@ -159,13 +160,19 @@ BOOST_AUTO_TEST_CASE(other_modes_go_on_too) {
 
 // What the lost worker had in hand is done by the others, and the worker that is started anew joins them.
 BOOST_AUTO_TEST_CASE(a_worker_may_be_lost_with_the_trainer) {
-  const std::string output = lost_together("worker", 3, 2);
+  const std::string output = lost_together("worker", 1, 3, 2);
   BOOST_TEST(says(output, ", where its workers are"), output);
+}
+
+// Without servers no worker can be replaced, so the others begin again, too.
+BOOST_AUTO_TEST_CASE(without_servers_a_worker_that_is_lost_with_the_trainer_means_the_last_checkpoint) {
+  const std::string output = lost_together("peer", 0, 2, 1);
+  BOOST_TEST(says(output, "the run starts from the beginning"), output);
 }
 
 // The variables are lost with their server: the successor begins again.
 BOOST_AUTO_TEST_CASE(a_server_that_is_lost_with_the_trainer_means_the_last_checkpoint) {
-  const std::string output = lost_together("server", 2, 0);
+  const std::string output = lost_together("server", 1, 2, 0);
   BOOST_TEST(says(output, "cannot go on from where its workers are"), output);
   BOOST_TEST(says(output, "the run starts from the beginning"), output);
 }
