@@ -1,5 +1,6 @@
-// MetaGraph: a graph with the data that TensorFlow's MetaGraphDef holds beside it: collections, which name tensors by role, and the
-// saver, which names the nodes that save and restore variables. A plain value.
+// MetaGraph: a graph with the data that TensorFlow's MetaGraphDef holds beside it: collections, which name tensors by role, the
+// saver, which names the nodes that save and restore variables, and signatures, which are the functions that a model offers. A
+// plain value.
 #pragma once
 
 #include <map>
@@ -23,6 +24,15 @@ struct Saver {
   friend bool operator==(const Saver&, const Saver&) = default;
 };
 
+/// A function that a saved model offers: the tensors that its caller gives and gets, by the names that callers use. The nodes of
+/// the graph may have other names.
+struct Signature {
+  std::string method;  ///< what kind of function it is, for servers: "tensorflow/serving/predict"
+  std::map<std::string, Output> inputs, outputs;
+
+  friend bool operator==(const Signature&, const Signature&) = default;
+};
+
 struct MetaGraph {
   /// Serialised messages, whose type follows from the name of the collection.
   struct Bytes {
@@ -44,6 +54,7 @@ struct MetaGraph {
   std::string tensorflow_version;
   std::optional<Saver> saver;
   std::map<std::string, Collection> collections;
+  std::map<std::string, Signature> signatures = {};
 };
 
 }  // namespace troupe::interop

@@ -1,6 +1,7 @@
 #include "apps/interop/read_graph.h"
 
 #include <google/protobuf/arena.h>
+#include <set>
 
 #include "apps/interop/functions/calls.h"
 #include "apps/interop/functions/recursion.h"
@@ -118,6 +119,43 @@ Saver read_saver(const SaverDef& def) {
           def.version()};
 }
 
+std::string text_of(const std::set<std::string>& tags) {
+  std::string text;
+  for (const std::string& tag : tags) text += (text.empty() ? "" : " and ") + ('\'' + tag + '\'');
+  return text.empty() ? "no tag" : text;
+}
+
+/// Returns nothing if the graph lacks one of the tensors.
+std::optional<std::map<std::string, Output>> find_tensors(
+    const Graph& graph, const google::protobuf::RepeatedPtrField<TensorInfoEntry>& list) {
+  std::map<std::string, Output> tensors;
+  for (const TensorInfoEntry& entry : list) {
+    const auto output = graph.find_output(entry.value().name());
+    if (!output) return {};
+    tensors.emplace(entry.key(), *output);
+  }
+  return tensors;
+}
+
+Result<MetaGraph> read_meta_graph(MetaGraphDef& def, std::shared_ptr<const OpTable> ops,
+                                  const GraphLimits& limits) {
+  TROUPE_ASSIGN(Graph graph, build(*def.mutable_graph_def(), std::move(ops), limits));
+  const auto& info = def.meta_info_def();
+  MetaGraph result{
+      std::move(graph), {info.tags().begin(), info.tags().end()}, info.tensorflow_version(), {}, {}};
+  if (def.has_saver_def() && !result.graph.absent().contains(def.saver_def().restore_op_name()))
+    result.saver = read_saver(def.saver_def());
+  for (const CollectionEntry& entry : def.collection_def())
+    result.collections[entry.key()] = read_collection(entry.value());
+  for (const SignatureEntry& entry : def.signature_def()) {
+    auto inputs = find_tensors(result.graph, entry.value().inputs());
+    auto outputs = find_tensors(result.graph, entry.value().outputs());
+    if (inputs && outputs)
+      result.signatures[entry.key()] = {entry.value().method_name(), std::move(*inputs), std::move(*outputs)};
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
@@ -129,18 +167,25 @@ Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTab
 
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits) {
-  Parsed<MetaGraphDef> parsed;
-  MetaGraphDef& def = *parsed;
-  if (Status status = parsed.parse(bytes, limits); !status.ok()) return at_last_node(status, def.graph_def());
-  TROUPE_ASSIGN(Graph graph, build(*def.mutable_graph_def(), std::move(ops), limits));
-  const auto& info = def.meta_info_def();
-  MetaGraph result{
-      std::move(graph), {info.tags().begin(), info.tags().end()}, info.tensorflow_version(), {}, {}};
-  if (def.has_saver_def() && !result.graph.absent().contains(def.saver_def().restore_op_name()))
-    result.saver = read_saver(def.saver_def());
-  for (const CollectionEntry& entry : def.collection_def())
-    result.collections[entry.key()] = read_collection(entry.value());
-  return result;
+  Parsed<MetaGraphDef> def;
+  if (Status status = def.parse(bytes, limits); !status.ok()) return at_last_node(status, (*def).graph_def());
+  return read_meta_graph(*def, std::move(ops), limits);
+}
+
+Result<MetaGraph> read_saved_model(std::string_view bytes, const std::vector<std::string>& tags,
+                                   std::shared_ptr<const OpTable> ops, const GraphLimits& limits) {
+  Parsed<SavedModel> model;
+  TROUPE_RETURN_IF_FAILED(model.parse(bytes, limits));
+  const std::set<std::string> wanted(tags.begin(), tags.end());
+  std::string known;
+  for (MetaGraphDef& def : *(*model).mutable_meta_graphs()) {
+    const auto& info = def.meta_info_def();
+    const std::set<std::string> has(info.tags().begin(), info.tags().end());
+    if (has == wanted) return read_meta_graph(def, std::move(ops), limits);
+    known += (known.empty() ? "" : ", ") + text_of(has);
+  }
+  return not_found("the saved model has no graph with " + text_of(wanted) +
+                   (known.empty() ? "; it has no graph at all" : "; there are graphs with " + known));
 }
 
 Result<MetaGraph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops) {
@@ -148,7 +193,8 @@ Result<MetaGraph> read_graph_file(Disk& disk, const std::string& file, std::shar
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
   if (file.ends_with(".meta")) return read_meta_graph(bytes, std::move(ops));
   TROUPE_ASSIGN(Graph graph, read_graph_def(bytes, std::move(ops)));
-  return MetaGraph{std::move(graph), {}, {}, {}, {}};
+  return MetaGraph{
+      .graph = std::move(graph), .tags = {}, .tensorflow_version = {}, .saver = {}, .collections = {}};
 }
 
 }  // namespace troupe::interop

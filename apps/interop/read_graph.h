@@ -1,6 +1,6 @@
-// Reads the graphs that TensorFlow writes, GraphDef and MetaGraphDef, into a Graph (features.md B1, B10, B11). Functions are
-// inlined where they are called. The bytes are not trusted: the result is a graph that has passed all checks, or an error that
-// names the node. Functions without state; any thread.
+// Reads the graphs that TensorFlow writes, GraphDef, MetaGraphDef and SavedModel, into a Graph (features.md B1, B10, B11).
+// Functions are inlined where they are called. The bytes are not trusted: the result is a graph that has passed all checks, or an
+// error that names the node. Functions without state; any thread.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,15 @@ inline constexpr int consumer_version = 2474;
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                              const GraphLimits& limits = {});
 
-/// Reads a MetaGraphDef, as read_graph_def() does. A saver whose nodes are left out is left out, too;
-/// messages/tensor_files/bundle.h reads checkpoints without it.
+/// Reads a MetaGraphDef, as read_graph_def() does. A saver or a signature whose nodes are left out is left out, too;
+/// messages/tensor_files/bundle.h reads checkpoints without a saver.
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
+
+/// Reads the MetaGraph of a SavedModel that has exactly these tags ("serve"), as read_meta_graph() does. Fails with NotFound,
+/// listing the tags that there are, if it has none.
+Result<MetaGraph> read_saved_model(std::string_view bytes, const std::vector<std::string>& tags,
+                                   std::shared_ptr<const OpTable> ops, const GraphLimits& limits = {});
 
 /// Reads a file: a MetaGraphDef if the name ends in ".meta", otherwise a GraphDef, which has nothing beside its graph. Fails as the
 /// functions above do, and with the error of the disk.

@@ -152,6 +152,38 @@ class CollectionWriter {
   CollectionDef& def_;
 };
 
+void write_tensors(const Graph& graph, const std::map<std::string, Output>& tensors,
+                   google::protobuf::RepeatedPtrField<TensorInfoEntry>& list) {
+  for (const auto& [name, output] : tensors) {
+    TensorInfoEntry& entry = *list.Add();
+    entry.set_key(name);
+    TensorInfo& info = *entry.mutable_value();
+    info.set_name(graph.name_of(output));
+    info.set_dtype(write_dtype(graph.dtype(output)));
+    write_shape(graph.shape(output), *info.mutable_tensor_shape());
+  }
+}
+
+void write_meta_graph(const MetaGraph& meta, MetaGraphDef& def) {
+  auto& info = *def.mutable_meta_info_def();
+  for (const std::string& tag : meta.tags) info.add_tags(tag);
+  info.set_tensorflow_version(meta.tensorflow_version);
+  write_graph(meta.graph, *def.mutable_graph_def());
+  if (meta.saver) write_saver(*meta.saver, *def.mutable_saver_def());
+  for (const auto& [name, collection] : meta.collections) {
+    CollectionEntry& entry = *def.add_collection_def();
+    entry.set_key(name);
+    std::visit(CollectionWriter(*entry.mutable_value()), collection);
+  }
+  for (const auto& [name, signature] : meta.signatures) {
+    SignatureEntry& entry = *def.add_signature_def();
+    entry.set_key(name);
+    entry.mutable_value()->set_method_name(signature.method);
+    write_tensors(meta.graph, signature.inputs, *entry.mutable_value()->mutable_inputs());
+    write_tensors(meta.graph, signature.outputs, *entry.mutable_value()->mutable_outputs());
+  }
+}
+
 template <class Message>
 std::string serialise(const Message& message, Format format) {
   std::string bytes;
@@ -174,17 +206,16 @@ std::string write_graph_def(const Graph& graph, Format format) {
 std::string write_meta_graph(const MetaGraph& meta, Format format) {
   google::protobuf::Arena arena;
   MetaGraphDef& def = *google::protobuf::Arena::CreateMessage<MetaGraphDef>(&arena);
-  auto& info = *def.mutable_meta_info_def();
-  for (const std::string& tag : meta.tags) info.add_tags(tag);
-  info.set_tensorflow_version(meta.tensorflow_version);
-  write_graph(meta.graph, *def.mutable_graph_def());
-  if (meta.saver) write_saver(*meta.saver, *def.mutable_saver_def());
-  for (const auto& [name, collection] : meta.collections) {
-    CollectionEntry& entry = *def.add_collection_def();
-    entry.set_key(name);
-    std::visit(CollectionWriter(*entry.mutable_value()), collection);
-  }
+  write_meta_graph(meta, def);
   return serialise(def, format);
+}
+
+std::string write_saved_model(const MetaGraph& meta) {
+  google::protobuf::Arena arena;
+  SavedModel& model = *google::protobuf::Arena::CreateMessage<SavedModel>(&arena);
+  model.set_saved_model_schema_version(1);
+  write_meta_graph(meta, *model.add_meta_graphs());
+  return serialise(model, Format::Binary);
 }
 
 }  // namespace troupe::interop

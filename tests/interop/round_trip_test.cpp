@@ -65,6 +65,7 @@ void check_round_trip(const MetaGraph& meta) {
     BOOST_TEST(meta.tensorflow_version == again.tensorflow_version);
     BOOST_TEST((meta.saver == again.saver));
     BOOST_TEST((meta.collections == again.collections));
+    BOOST_TEST((meta.signatures == again.signatures));
     BOOST_TEST((interop::write_meta_graph(again, format) == bytes), "written anew it differs");
   }
 }
@@ -151,7 +152,8 @@ BOOST_AUTO_TEST_CASE(meta_graphs) {
                  .tensorflow_version = "1.15.0",
                  .saver = interop::Saver{"save/Const:0", "save/save:0", "save/restore_all", 5, true, 0.5f, 2},
                  .collections = {}};
-  neg(Scope(meta.graph), placeholder(Scope(meta.graph), f32, {2}, "x"));
+  const Output x = placeholder(Scope(meta.graph), f32, {2}, "x"), y = neg(Scope(meta.graph), x);
+  meta.signatures["negative"] = {"tensorflow/serving/predict", {{"number", x}}, {{"result", y}, {"same", x}}};
   check_round_trip(meta);
   const std::string odd("\0\xff\n'\"", 5);
   meta.collections = {
@@ -162,6 +164,26 @@ BOOST_AUTO_TEST_CASE(meta_graphs) {
       {"numbers", std::vector<int64_t>{INT64_MIN, 0, INT64_MAX}},
       {"of any type", std::vector<MetaGraph::Any>{{"type.googleapis.com/tensorflow.Any", odd}}}};
   check_round_trip(meta);
+}
+
+BOOST_AUTO_TEST_CASE(saved_models) {
+  MetaGraph meta{.graph = Graph(op_library()->ops),
+                 .tags = {"serve"},
+                 .tensorflow_version = "2.21.0",
+                 .saver = {},
+                 .collections = {}};
+  const Output x = placeholder(Scope(meta.graph), f32, {-1, 2}, "x");
+  meta.signatures["twice"] = {
+      "tensorflow/serving/predict", {{"x", x}}, {{"y", add(Scope(meta.graph), x, x)}}};
+  const std::string bytes = interop::write_saved_model(meta);
+  const auto again = interop::read_saved_model(bytes, {"serve"}, op_library()->ops);
+  BOOST_TEST_REQUIRE(again.status().message() == "Ok");
+  check_same(meta.graph, again->graph);
+  BOOST_TEST((meta.signatures == again->signatures));
+  BOOST_TEST(interop::read_saved_model(bytes, {"serve", "gpu"}, op_library()->ops).status().message() ==
+             "NotFound: the saved model has no graph with 'gpu' and 'serve'; there are graphs with 'serve'");
+  BOOST_TEST(interop::read_saved_model("", {"serve"}, op_library()->ops).status().message() ==
+             "NotFound: the saved model has no graph with 'serve'; it has no graph at all");
 }
 
 BOOST_AUTO_TEST_CASE(meta_graphs_of_tensorflow) {
