@@ -7,38 +7,14 @@
 #include "actors/step/worker.h"
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
-#include "graph/passes/combine_products.h"
 #include "graph/passes/fuse.h"
-#include "graph/passes/loop_layouts.h"
-#include "graph/passes/simplify.h"
 #include "graph/passes/split_ops.h"
-#include "graph/passes/stabilize.h"
-#include "kernels/runtime/evaluate.h"
+#include "kernels/runtime/simplify_step.h"
 #include "messages/schemas/worker.capnp.h"
-#include "messages/values/memory_claims.h"
 #include "messages/values/text_hash.h"
 
 namespace troupe {
 namespace {
-
-/// Heap memory for folding constants. A request larger than any folded constant may need is refused.
-class FoldingMemory final : public Allocator, public MemoryClaims {
- public:
-  Result<BufferRef> allocate(size_t bytes) override {
-    if (bytes > max_) return refused(bytes);
-    return heap_allocator().allocate(bytes);
-  }
-  Result<BufferRef> claim(size_t bytes) override {
-    if (bytes > max_) return refused(bytes);
-    return BufferRef();
-  }
-
- private:
-  static Status refused(size_t bytes) {
-    return resource_exhausted("a constant of " + std::to_string(bytes) + " bytes is too large to be folded");
-  }
-  const size_t max_ = 4 * SimplifyOptions().largest_constant;  ///< includes scratch memory of the kernel
-};
 
 class StepCompiler {
  public:
@@ -71,7 +47,7 @@ class StepCompiler {
     if (signature.partial) TROUPE_RETURN_IF_FAILED(check_client_ends(subgraph.graph));
     TROUPE_RETURN_IF_FAILED(check_handles(subgraph.graph));
     TROUPE_RETURN_IF_FAILED(split_ops(subgraph).status());
-    if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_whole(subgraph));
+    if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_step(subgraph, library_));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (options_.simplify)
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
@@ -98,15 +74,6 @@ class StepCompiler {
   static bool is_client_end(const Node& node) {
     return (node.type() == "_HostRecv" || node.type() == "_HostSend") &&
            node.attrs.get<bool>("client_terminated");
-  }
-
-  /// The second pass: what keeps all bits, and then what keeps the value of expressions.
-  Status simplify_whole(Subgraph& subgraph) const {
-    TROUPE_RETURN_IF_FAILED(simplify(subgraph, {evaluator()}).status());
-    TROUPE_ASSIGN(const size_t replaced, stabilize(subgraph));
-    TROUPE_ASSIGN(const size_t combined, combine_products(subgraph));
-    TROUPE_ASSIGN(const size_t laid_out, lay_out_loops(subgraph));
-    return replaced + combined + laid_out == 0 ? Status{} : simplify(subgraph, {evaluator()}).status();
   }
 
   /// Refuses kernels that take handles as elements of tensors: the variable or queue of a handle must be known before the step
@@ -170,16 +137,6 @@ class StepCompiler {
       if (const NodeId origin = subgraph.origin[node.id]; origin != no_node && has_home(node))
         homes[origin] = placed->device[node.id];
     return placed;
-  }
-
-  /// Returns the function that folds constants, on the master's thread and in memory of its own.
-  Evaluate evaluator() const {
-    return [this](const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
-      InlinePool pool;
-      FoldingMemory memory;
-      DeviceContext context(memory, pool);
-      return evaluate(library_, graph, node, inputs, context);
-    };
   }
 
   std::vector<WorkerShare> shares(const std::vector<Partition>& partitions) const {

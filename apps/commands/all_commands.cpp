@@ -6,13 +6,14 @@ void add_train_command(CLI::App& app, int& result);
 void add_launch_command(CLI::App& app, int& result);
 void add_sweep_command(CLI::App& app, int& result);
 void add_node_command(CLI::App& app, int& result);
+void add_eval_command(CLI::App& app, int& result);
+void add_predict_command(CLI::App& app, int& result);
+void add_export_command(CLI::App& app, int& result);
 void add_check_command(CLI::App& app, int& result);
 void add_data_command(CLI::App& app, int& result);
 void add_reset_command(CLI::App& app, int& result);
 void add_certs_command(CLI::App& app, int& result);
 void add_version_command(CLI::App& app, int& result);
-
-// These exist only in a build with protobuf.
 void add_run_command(CLI::App& app, int& result);
 void add_verify_command(CLI::App& app, int& result);
 void add_bench_command(CLI::App& app, int& result);
@@ -23,14 +24,15 @@ void add_all_commands(CLI::App& app, int& result) {
   add_launch_command(app, result);
   add_sweep_command(app, result);
   add_node_command(app, result);
+  add_eval_command(app, result);
+  add_predict_command(app, result);
+  add_export_command(app, result);
   add_check_command(app, result);
   add_data_command(app, result);
-#ifdef TROUPE_INTEROP
   add_run_command(app, result);
   add_verify_command(app, result);
   add_bench_command(app, result);
   add_graph_command(app, result);
-#endif
   add_reset_command(app, result);
   add_certs_command(app, result);
   add_version_command(app, result);

@@ -47,7 +47,7 @@ bool is_run_file(const std::string& path) { return path.ends_with(".toml"); }
 /// Returns the keys for a file of samples, as a run file would have them; no model is built of them.
 Result<config::RunConfig> config_of(const RunFile& source) {
   const std::string format = data::format_of_name(source.file);
-  if (format.empty())
+  if (format.empty() || format == "jsonl")
     return invalid_argument(source.file +
                             ": the ending names no format; allowed: .toml for a run file, .csv, .idx, " +
                             ".npy, .npz and .tfrecord, each also with .gz or .zst, except .npz");

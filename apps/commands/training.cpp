@@ -14,6 +14,7 @@
 #include "apps/commands/rank_options.h"
 #include "apps/config/cluster_file.h"
 #include "apps/data/file_patterns.h"
+#include "apps/runs/trained_run.h"
 #include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
@@ -77,7 +78,8 @@ std::vector<std::string> files_of(const config::RunConfig& config, const std::st
   if (!config.cache_folder.empty()) files.push_back(config.cache_folder);
   if (!resume.empty() && resume != "auto") files.push_back(resume);
   const data::Options& data = config.data;
-  for (const auto* list : {&data.train, &data.train_labels, &data.valid, &data.valid_labels})
+  for (const auto* list :
+       {&data.train, &data.train_labels, &data.valid, &data.valid_labels, &data.test, &data.test_labels})
     for (const std::string& path : *list)
       files.push_back(data::is_pattern(path) ? data::folder_of_pattern(path) : path);
   for (const data::RaggedColumn& column : config.ragged)
@@ -144,6 +146,22 @@ Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& a
     return std::optional<cluster::ClusterPlan>();
   }
   return std::optional(std::move(plan));
+}
+
+/// Evaluates the model of a run that has ended on the samples for testing, if the run file has any.
+Status add_test_scores(const config::RunConfig& config, train::TrainingResult& result) try {
+  const bool has_ended =
+      result.ending == train::Ending::Completed || result.ending == train::Ending::EarlyStopped;
+  if (config.data.test.empty() || result.folder.empty() || !has_ended) return {};
+  RealDisk disk;
+  TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk, result.folder, {},
+                                                       {.threads = static_cast<size_t>(config.run.threads)}));
+  TROUPE_ASSIGN(const auto samples, runs::samples_to_evaluate(disk, run, {{}, {}, "test"}));
+  for (const auto& [name, value] : runs::evaluate(run.model, *samples))
+    result.evaluation.emplace_back("test/" + name, value);
+  return {};
+} catch (const Error& error) {
+  return error.status();
 }
 
 /// Adds to the error of a step which process has ended and how, if one has. The step may fail before the system reports the end of
@@ -236,13 +254,15 @@ int train(const TrainArguments& arguments) {
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
   if (!arguments.quiet) warn_of_idle_tasks(*config);
-  const auto result = train::train(*config, *data, options);
+  auto result = train::train(*config, *data, options);
   if (options.progress) std::printf("%s", clear_line);
   if (!result) {
     const bool stopped = stop_signal() != 0 && result.status().code() == Code::Cancelled;
     return failed(with_loss(result.status(), nodes->get()), arguments.run.json,
                   stopped ? std::optional<int>(exit_code_of(stop_signal())) : std::nullopt);
   }
+  if (const Status status = add_test_scores(*config, *result); !status.ok())
+    return failed(status, arguments.run.json);
   if (arguments.run.json)
     print_result(*result);
   else if (!arguments.quiet)

@@ -193,6 +193,15 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   return built;
 }
 
+std::vector<std::pair<std::string, Output>> build_outputs(const RunConfig& config, const nn::Network& network,
+                                                          const BuiltModel& model, Diagnostics& diagnostics) {
+  std::vector<std::pair<std::string, Output>> outputs;
+  for (const Definition& definition : config.model.outputs)
+    if (const auto output = evaluate(network, definition, model.symbols, diagnostics))
+      outputs.emplace_back(definition.name, *output);
+  return outputs;
+}
+
 void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const OpTable> ops,
                  Diagnostics& diagnostics) {
   Graph graph(std::move(ops));
@@ -215,7 +224,9 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
     return scope.with_name(weight.name)
         .add_one("VariableV2", {}, {{"dtype", weight.dtype}, {"shape", weight.shape}});
   };
-  build_model(config, nn::Network(scope, nn::Mode::Check, any_size), std::move(refused), diagnostics);
+  const nn::Network network(scope, nn::Mode::Check, any_size);
+  const BuiltModel model = build_model(config, network, std::move(refused), diagnostics);
+  build_outputs(config, network, model, diagnostics);
 }
 
 }  // namespace troupe::config

@@ -21,6 +21,10 @@ struct BuiltModel {
 BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
                        Diagnostics& diagnostics);
 
+/// Evaluates model.outputs in the network in which the model was built.
+std::vector<std::pair<std::string, Output>> build_outputs(const RunConfig& config, const nn::Network& network,
+                                                          const BuiltModel& model, Diagnostics& diagnostics);
+
 /// Checks the model by building it in a temporary graph, before data is read; only names, ranks and types of the inputs are known
 /// then. `refused` holds names whose definitions were rejected earlier, which must not be reported as unknown.
 void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const OpTable> ops,

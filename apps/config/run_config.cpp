@@ -55,6 +55,8 @@ data::Options read_data(const Reader& data) {
   options.valid_labels = valid.list<std::string>("labels");
   options.valid_split = valid.get<double>("split");
   options.valid_fold = valid.get<int64_t>("fold");
+  options.test = data.table("test").list<std::string>("files");
+  options.test_labels = data.table("test").list<std::string>("labels");
   options.scale = data.optional<double>("scale").value_or(1);
   options.stream = data.string("read") == "stream";
   if (options.stream) options.buffer = data.get<int64_t>("buffer");
@@ -139,6 +141,7 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
       refused.values.emplace(name, std::nullopt);
   });
   out.graph = read_definitions(model.table("graph"));
+  out.outputs = read_definitions(model.table("outputs"));
   out.input = model.has("input") ? model.string("input") : data::feature_column;
   for (const auto& value : model.get<List>("layers")) {
     const size_t index = out.layers.size();
@@ -313,7 +316,7 @@ class CrossChecker {
 };
 
 void CrossChecker::check_data() {
-  const Reader data = root_.table("data"), valid = data.table("valid");
+  const Reader data = root_.table("data"), valid = data.table("valid"), test = data.table("test");
   if (valid.has("split") && valid.has("files"))
     error(valid, "files", "data.valid: expected either split or files, found both");
   if (valid.has("fold") && (config_.data.valid_fold + 1) * config_.data.valid_split > 1 + 1e-9)
@@ -327,7 +330,8 @@ void CrossChecker::check_data() {
   const data::Options& options = config_.data;
   const auto has_pattern = [](const auto& paths) { return std::ranges::any_of(paths, data::is_pattern); };
   const bool has_patterns = has_pattern(options.train) || has_pattern(options.train_labels) ||
-                            has_pattern(options.valid) || has_pattern(options.valid_labels);
+                            has_pattern(options.valid) || has_pattern(options.valid_labels) ||
+                            has_pattern(options.test) || has_pattern(options.test_labels);
   const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
                             size_t files) {
     if (labels && labels != files && !has_patterns)
@@ -338,11 +342,11 @@ void CrossChecker::check_data() {
   one_each(data, "train_labels", "data.train_labels", config_.data.train_labels.size(),
            config_.data.train.size());
   one_each(valid, "labels", "data.valid.labels", config_.data.valid_labels.size(), config_.data.valid.size());
+  one_each(test, "labels", "data.test.labels", config_.data.test_labels.size(), config_.data.test.size());
   if (const auto format = data::find_format(config_.data.format)) check_format(*format, data);
 }
 
 void CrossChecker::check_format(const data::Format& format, const Reader& data) {
-  const Reader valid = data.table("valid");
   if (const auto mistake = format.check(config_.data.format_options); mistake && data.has(mistake->option))
     error(data, mistake->option, "data." + std::string(mistake->option) + ": " + mistake->text);
   const auto refuse_labels = [&](const Reader& table, const char* key, const char* path) {
@@ -351,11 +355,15 @@ void CrossChecker::check_format(const data::Format& format, const Reader& data) 
             std::string(path) + ": format \"" + std::string(format.name) + "\" has no label files");
   };
   refuse_labels(data, "train_labels", "data.train_labels");
-  refuse_labels(valid, "labels", "data.valid.labels");
-  const bool wants_labels = !config_.data.train_labels.empty() && valid.has("files");
-  if (format.label_files && wants_labels != valid.has("labels"))
-    error(data, "valid",
-          "data.valid.labels: label files must be given for data.valid.files if and only if train has them");
+  for (const std::string part : {"valid", "test"}) {
+    const Reader table = data.table(part);
+    const std::string path = "data." + part;
+    refuse_labels(table, "labels", (path + ".labels").c_str());
+    const bool wants_labels = !config_.data.train_labels.empty() && table.has("files");
+    if (format.label_files && wants_labels != table.has("labels"))
+      error(data, part.c_str(),
+            path + ".labels: label files must be given for " + path + ".files if and only if train has them");
+  }
 }
 
 void CrossChecker::check_inputs() {

@@ -75,8 +75,9 @@ struct SplitWeight {
 struct Model {
   std::vector<Variable> variables;
   std::vector<Definition> graph;
-  std::vector<Layer> layers;  ///< a chain that begins with `input` and ends with "output"
-  std::string input;          ///< of the first layer
+  std::vector<Definition> outputs;  ///< what a trained model yields; empty: what follows from the loss
+  std::vector<Layer> layers;        ///< a chain that begins with `input` and ends with "output"
+  std::string input;                ///< of the first layer
   std::vector<Segment> recompute;
   std::vector<Stage> stages;  ///< empty: all of the model is one stage
   std::vector<SplitWeight> split;

@@ -27,6 +27,7 @@ struct Options {
   /// The files to train on and, for formats with label files, one label file for each; the same for validation.
   std::vector<std::string> train = {}, train_labels = {};
   std::vector<std::string> valid = {}, valid_labels = {};
+  std::vector<std::string> test = {}, test_labels = {};  ///< the files for testing after the training
   double valid_split = 0;  ///< the fraction of `train` that is used for validation; 0: none
   int64_t valid_fold = 0;  ///< which of the parts of this size it is
   double scale = 1;        ///< the factor by which features are multiplied

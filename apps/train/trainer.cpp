@@ -10,6 +10,7 @@
 #include "actors/net/random_id.h"
 #include "actors/runtime.h"
 #include "apps/nn/variable_snapshot.h"
+#include "apps/runs/run_model.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
@@ -244,7 +245,8 @@ class Run {
     if (!folder) return folder.status();
     folder_.emplace(std::move(*folder));
     result_.folder = folder_->path();
-    return {};
+    TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
+    return runs::save_run_model(runtime_.services().disk(), folder_->path(), model);
   }
 
   /// Returns whether the folder has checkpoints, even damaged ones.

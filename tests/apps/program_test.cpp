@@ -85,14 +85,12 @@ BOOST_AUTO_TEST_CASE(failures_are_objects_with_json) {
       {{"train", "--json"}, 2},
       {{"no-such-command", "--json"}, 2},
       {{"version", "--json", "--no-such-option"}, 2},
-#ifdef TROUPE_INTEROP
       {{"verify", none, "--json"}, 2},
       {{"verify", none, "--json", "--local", "ps"}, 2},
       {{"bench", none}, 2},
       {{"run", none, "--json", "--fetch", "x"}, 2},
       {{"graph", none, "--json"}, 2},
       {{"graph", digits, "--json", "--local", "wroker=1"}, 2},
-#endif
   };
   for (const auto& [arguments, code] : calls) {
     const Json object = object_of(arguments, code);
@@ -278,7 +276,6 @@ BOOST_AUTO_TEST_CASE(idle_workers_are_told) {
     BOOST_TEST(!says(output(busy), "idle"));
 }
 
-#ifdef TROUPE_INTEROP
 // Drawings.
 
 BOOST_AUTO_TEST_CASE(a_run_file_is_drawn_where_it_would_run) {
@@ -309,7 +306,6 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
     files += entry.path().filename() != "graph.pbtxt";
   BOOST_TEST(files == 0u);
 }
-#endif
 
 // Terminals.
 

@@ -7,6 +7,7 @@
 #include "apps/data/convert/array_files.h"
 #include "apps/data/convert/csv_text.h"
 #include "apps/data/convert/examples.h"
+#include "apps/data/convert/json_text.h"
 #include "apps/data/format.h"
 #include "messages/records/tf_record.h"
 
@@ -32,10 +33,12 @@ Status for_each_batch(SampleStream& samples, int64_t& done, int64_t all, const C
   }
 }
 
-/// Writes a file of rows, each of which is the text of a sample.
+/// Writes a file of rows, each of which is the text of a sample, after a header.
 Status write_rows(Disk& disk, SampleStream& samples, const std::string& path, const ConvertProgress& progress,
-                  Status (*append)(const Dataset&, int64_t row, std::string& to)) {
+                  Status (*append)(const Dataset&, int64_t row, std::string& to),
+                  const std::string& header = {}) {
   TROUPE_ASSIGN(NewFile file, NewFile::create(disk, path));
+  if (!header.empty()) TROUPE_RETURN_IF_FAILED(file.write(header + '\n'));
   int64_t done = 0;
   const auto write = [&](const Dataset& batch) -> Status {
     std::string bytes;
@@ -106,7 +109,8 @@ Status write_archive(Disk& disk, SampleStream& samples, const std::string& path,
 std::string format_of_name(std::string_view path) {
   path = without_compression(path);
   const std::string_view ending = path.substr(std::min(path.rfind('.'), path.size()));
-  if (ending == ".csv" || ending == ".npy" || ending == ".npz" || ending == ".idx" || ending == ".tfrecord")
+  if (ending == ".csv" || ending == ".npy" || ending == ".npz" || ending == ".idx" || ending == ".tfrecord" ||
+      ending == ".jsonl")
     return std::string(ending.substr(1));
   return ending == ".tfrecords" ? "tfrecord" : "";
 }
@@ -115,7 +119,7 @@ Result<std::vector<std::string>> files_to_write(const std::string& path, const D
   const std::string format = format_of_name(path);
   if (format.empty() || without_compression(path) != path)
     return invalid_argument(path + ": the ending names no format that can be written; allowed: " +
-                            ".csv, .idx, .npy, .npz and .tfrecord");
+                            ".csv, .idx, .jsonl, .npy, .npz and .tfrecord");
   if (format != "npy" && format != "idx") return std::vector{path};
   if (!columns.find(feature_column) || columns.columns().size() != (columns.find(label_column) ? 2u : 1u))
     return invalid_argument(
@@ -127,10 +131,12 @@ Result<std::vector<std::string>> files_to_write(const std::string& path, const D
   return std::vector{path, path.substr(0, ending) + "_labels" + path.substr(ending)};
 }
 
-Status convert(Disk& disk, SampleStream& samples, const std::string& path, const ConvertProgress& progress) {
+Status convert(Disk& disk, SampleStream& samples, const std::string& path, const ConvertProgress& progress,
+               const std::string& csv_header) {
   TROUPE_RETURN_IF_FAILED(files_to_write(path, samples.columns()).status());
   const std::string format = format_of_name(path);
-  if (format == "csv") return write_rows(disk, samples, path, progress, append_csv_row);
+  if (format == "csv") return write_rows(disk, samples, path, progress, append_csv_row, csv_header);
+  if (format == "jsonl") return write_rows(disk, samples, path, progress, append_json_line);
   if (format == "tfrecord") return write_rows(disk, samples, path, progress, append_record);
   if (format == "npz") return write_archive(disk, samples, path, progress);
   return write_arrays(disk, samples, path, progress, format == "npy" ? npy_form() : idx_form());

@@ -1,0 +1,75 @@
+// The subcommand eval: scores of a trained model on labelled samples.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/commands/run_file.h"
+#include "apps/commands/trained_run_options.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+struct EvalArguments {
+  TrainedRunOptions run;
+  runs::LabelledFiles what;
+};
+
+/// Returns the part of the data that is used if no files are given: the one that the training has seen least of.
+std::string default_part(const config::RunConfig& config) {
+  const data::Options& data = config.data;
+  return !data.test.empty() ? "test" : data.valid_split > 0 || !data.valid.empty() ? "valid" : "train";
+}
+
+int eval(EvalArguments arguments) try {
+  RealDisk disk;
+  const bool json = arguments.run.json;
+  const auto run = open(disk, arguments.run);
+  if (!run) return failed_to_open(run.status(), json);
+  runs::LabelledFiles& what = arguments.what;
+  if (what.part.empty() && run->config) what.part = default_part(*run->config);
+  const auto samples = runs::samples_to_evaluate(disk, *run, what);
+  if (!samples) return failed_to_load(samples.status(), json);
+  const auto scores = runs::evaluate(run->model, **samples);
+  const std::string on = what.files.empty() ? what.part : "given";
+  if (json) {
+    nlohmann::ordered_json result = {
+        {"samples", (*samples)->samples()}, {"on", on}, {"checkpoint", run->model.source()}};
+    for (const auto& [name, value] : scores) result["scores"][name] = value;
+    print_json(result);
+    return 0;
+  }
+  std::printf("%lld %s samples, %s:", static_cast<long long>((*samples)->samples()), on.c_str(),
+              run->model.source().c_str());
+  for (const auto& [name, value] : scores) std::printf("  %s %.4f", name.c_str(), value);
+  std::printf("\n");
+  return 0;
+} catch (const Error& error) {
+  return failed(error.status(), arguments.run.json);
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<EvalArguments>();
+  auto* command =
+      add_command(app, "eval", "Compute the loss and the metrics of a trained model on labelled samples.",
+                  "troupe eval runs/digits/001 more_digits.csv");
+  add_trained_run(*command, arguments->run);
+  command->add_option(
+      "files", arguments->what.files,
+      "labelled files in the format of the run; default: data.test, else data.valid, else data.train");
+  command->add_option("--labels", arguments->what.labels,
+                      "label files, one for each file, for formats that have such");
+  command
+      ->add_option("--on", arguments->what.part, "the samples of the run file to use: train, valid or test")
+      ->check(CLI::IsMember({"train", "valid", "test"}));
+  command->callback([arguments, &result] { result = eval(*arguments); });
+}
+
+}  // namespace troupe::commands

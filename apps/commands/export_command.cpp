@@ -1,0 +1,59 @@
+// The subcommand export: a trained model in a form that other programs read.
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/runs/export.h"
+#include "apps/runs/trained_run.h"
+#include "kernels/core/kernel.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+struct ExportArguments {
+  std::string run, to;
+  bool json = false;
+};
+
+int export_model(const ExportArguments& arguments) {
+  RealDisk disk;
+  const auto library = make_op_library();
+  if (!library->status.ok()) return failed(library->status, arguments.json);
+  const auto path = runs::find_model(disk, arguments.run);
+  if (!path) return failed_to_open(path.status(), arguments.json);
+  const auto model = runs::read_trained_model(disk, *path, library->ops);
+  if (!model) return failed_to_open(model.status(), arguments.json);
+  if (disk.info(arguments.to).ok())
+    return failed(already_exists(arguments.to + " exists"), arguments.json, bad_usage);
+  const bool is_safetensors = arguments.to.ends_with(".safetensors");
+  const Status status = is_safetensors ? runs::export_safetensors(disk, *model, arguments.to)
+                                       : runs::export_saved_model(disk, *model, arguments.to);
+  if (!status.ok()) return failed(status, arguments.json);
+  print_files({arguments.to}, arguments.json);
+  return 0;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<ExportArguments>();
+  auto* command = add_command(app, "export", "Write a trained model in a form that other programs read.",
+                              "troupe export runs/digits/001 exported/digits/1");
+  command
+      ->add_option(
+          "run", arguments->run,
+          "folder of a run, of a checkpoint of it, of runs, whose newest is taken, or of a saved model")
+      ->required();
+  command
+      ->add_option("to", arguments->to,
+                   "what to write: NAME.safetensors (the weights), otherwise a folder in TensorFlow's "
+                   "SavedModel format")
+      ->required();
+  command->add_flag("--json", arguments->json, "print the result or the error as one line of JSON");
+  command->callback([arguments, &result] { result = export_model(*arguments); });
+}
+
+}  // namespace troupe::commands

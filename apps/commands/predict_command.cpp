@@ -1,0 +1,115 @@
+// The subcommand predict: what a trained model yields for the samples of files.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/commands/run_file.h"
+#include "apps/commands/trained_run_options.h"
+#include "apps/data/convert/convert.h"
+#include "apps/data/convert/csv_text.h"
+#include "apps/runs/predicted_samples.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+struct PredictArguments {
+  TrainedRunOptions run;
+  std::vector<std::string> files, outputs;
+  bool probabilities = false, force = false;
+  std::string to;  ///< empty: the standard output, as csv
+};
+
+bool is_probabilities(const std::string& output) { return output.ends_with("probabilities"); }
+
+/// Returns the names of the outputs to write: those that the user names, or all, without probabilities unless they are wanted.
+std::vector<std::string> wanted_outputs(const PredictArguments& arguments, const Model& model) {
+  if (!arguments.outputs.empty()) return arguments.outputs;
+  const auto& outputs = model.signature(Model::predict).outputs;
+  const bool all =
+      arguments.probabilities || std::ranges::all_of(outputs, is_probabilities, &ModelTensor::name);
+  std::vector<std::string> names;
+  for (const ModelTensor& output : outputs)
+    if (all || !is_probabilities(output.name)) names.push_back(output.name);
+  return names;
+}
+
+/// Returns the first line of csv: the names of the columns, with a number or the name of the class for each element.
+std::string header_of(const data::Dataset& columns, const std::vector<std::string>& classes) {
+  std::string line;
+  for (const data::Column& column : columns.columns()) {
+    int64_t elements = 1;
+    for (const int64_t dim : column.values.shape().dims().subspan(1)) elements *= dim;
+    const bool is_scalar = column.values.shape().rank() == 1;
+    const bool has_names = is_probabilities(column.name) && static_cast<size_t>(elements) == classes.size();
+    for (int64_t i = 0; i < elements; ++i) {
+      if (!line.empty()) line += ',';
+      line += column.name;
+      if (!is_scalar) line += '_' + (has_names ? classes[static_cast<size_t>(i)] : std::to_string(i));
+    }
+  }
+  return line;
+}
+
+Status print_csv(data::SampleStream& samples, const std::string& header) {
+  std::printf("%s\n", header.c_str());
+  for (;;) {
+    TROUPE_ASSIGN(const data::Dataset batch, samples.next());
+    if (batch.samples() == 0) return {};
+    std::string text;
+    for (int64_t row = 0; row < batch.samples(); ++row)
+      TROUPE_RETURN_IF_FAILED(data::append_csv_row(batch, row, text));
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+}
+
+int predict(const PredictArguments& arguments) try {
+  RealDisk disk;
+  const bool json = arguments.run.json;
+  if (!arguments.force && !arguments.to.empty() && disk.info(arguments.to).ok())
+    return failed(already_exists(arguments.to + " exists; --force replaces it"), json, bad_usage);
+  const auto run = open(disk, arguments.run);
+  if (!run) return failed_to_open(run.status(), json);
+  auto set = runs::samples_to_predict(disk, *run, arguments.files);
+  if (!set) return failed_to_load(set.status(), json);
+  const auto samples =
+      runs::PredictedSamples::make(std::move(*set), run->model, wanted_outputs(arguments, run->model));
+  if (!samples) return failed(samples.status(), json);
+  const std::string header = header_of((*samples)->columns(), run->classes());
+  if (arguments.to.empty()) {
+    const Status status = print_csv(**samples, header);
+    return status.ok() ? 0 : failed(status, json);
+  }
+  const auto& stop = stop_on_signals();
+  const Status status = data::convert(
+      disk, **samples, arguments.to, [&](int64_t, int64_t) { return !stop.load(); }, header);
+  if (!status.ok() && stop_signal() != 0) return failed(status, json, exit_code_of(stop_signal()));
+  if (!status.ok()) return failed(status, json);
+  print_files({arguments.to}, json);
+  return 0;
+} catch (const Error& error) {
+  return failed(error.status(), arguments.run.json);
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<PredictArguments>();
+  auto* command = add_command(app, "predict", "Compute what a trained model yields for the samples of files.",
+                              "troupe predict runs/digits/001 new.csv -o classes.csv");
+  add_trained_run(*command, arguments->run);
+  command->add_option("files", arguments->files, "files in the format of the run, with or without labels")
+      ->required();
+  command->add_option("-o,--out", arguments->to,
+                      "file to write: .csv, .jsonl, .npz, .tfrecord; default: the standard output, as csv");
+  command->add_flag("--probabilities", arguments->probabilities,
+                    "write the probabilities of all classes, too");
+  command->add_option("--outputs", arguments->outputs, "names of the outputs to write")->delimiter(',');
+  command->add_flag("--force", arguments->force, "replace the file if it is there");
+  command->callback([arguments, &result] { result = predict(*arguments); });
+}
+
+}  // namespace troupe::commands

@@ -1,0 +1,162 @@
+#include "apps/inference/model.h"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "apps/inference/model_function.h"
+#include "apps/inference/model_source.h"
+#include "devices/cpu_device.h"
+#include "graph/passes/subgraph.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe {
+namespace {
+
+std::vector<ModelTensor> tensors_of(const Graph& graph, const std::map<std::string, Output>& named) {
+  std::vector<ModelTensor> tensors;
+  for (const auto& [name, output] : named)
+    tensors.push_back({name, graph.dtype(output), graph.shape(output)});
+  return tensors;
+}
+
+std::vector<Output> outputs_of(const std::map<std::string, Output>& named) {
+  std::vector<Output> outputs;
+  for (const auto& [name, output] : named) outputs.push_back(output);
+  return outputs;
+}
+
+std::string text_of(const ModelTensor& tensor) {
+  return std::string(name(tensor.dtype)) + tensor.shape.text();
+}
+
+Status check(const ModelSignature& signature, std::span<const Tensor> inputs) {
+  if (inputs.size() != signature.inputs.size())
+    return invalid_argument("signature '" + signature.name + "' has " +
+                            std::to_string(signature.inputs.size()) + " inputs, but " +
+                            std::to_string(inputs.size()) + " tensors were given");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ModelTensor& wanted = signature.inputs[i];
+    if (!inputs[i].valid()) return invalid_argument("input '" + wanted.name + "' has no value");
+    if (inputs[i].dtype() != wanted.dtype || !wanted.shape.compatible_with(inputs[i].shape()))
+      return invalid_argument("input '" + wanted.name + "' must be " + text_of(wanted) + "; it is " +
+                              inputs[i].signature());
+  }
+  return {};
+}
+
+}  // namespace
+
+struct Model::Impl {
+  Impl(inference::ModelSource from, std::shared_ptr<const OpLibrary> ops, std::unique_ptr<ThreadPool> threads)
+      : source(std::move(from)), library(std::move(ops)), pool(std::move(threads)),
+        device(value_or_throw(DeviceName::parse("/job:model/replica:0/task:0/device:CPU:0")), 1, *pool) {
+    const Graph& graph = source.meta.graph;
+    for (const auto& [name, signature] : source.meta.signatures)
+      signatures.push_back({name, signature.method, tensors_of(graph, signature.inputs),
+                            tensors_of(graph, signature.outputs)});
+    functions.resize(signatures.size());
+  }
+  /// Tasks of the pool may keep plans, which use the device.
+  ~Impl() { pool.reset(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  /// Reads the values of the variables that the signatures need.
+  Status read(Disk& disk) {
+    for (const auto& [name, signature] : source.meta.signatures) {
+      std::vector<Output> outputs = outputs_of(signature.outputs);
+      const std::vector<Output> inputs = outputs_of(signature.inputs);
+      std::erase_if(outputs, [&](Output output) { return std::ranges::count(inputs, output) != 0; });
+      if (outputs.empty()) continue;
+      TROUPE_ASSIGN(const Subgraph needed, cut_subgraph(source.meta.graph, {inputs, outputs, {}, false}));
+      for (const Node& node : needed.graph.nodes())
+        if (is_variable(node)) TROUPE_RETURN_IF_FAILED(state.require("", node).status());
+    }
+    std::map<std::string, std::shared_ptr<StateCell>> cells;
+    for (const auto& cell : state.cells("")) cells.emplace(cell->name(), cell);
+    TROUPE_ASSIGN(values_from, inference::read_variables(disk, source, cells));
+    return {};
+  }
+
+  size_t find(std::string_view name) const {
+    const auto found = std::ranges::find(signatures, name, &ModelSignature::name);
+    if (found != signatures.end()) return static_cast<size_t>(found - signatures.begin());
+    std::vector<std::string_view> names;
+    for (const ModelSignature& signature : signatures) names.push_back(signature.name);
+    std::string known;
+    for (const std::string_view one : names) known += (known.empty() ? "" : ", ") + std::string(one);
+    throw Error(not_found("the model in " + source.model + " has no signature '" + std::string(name) + "'; " +
+                          (known.empty() ? "it has none" : "it has " + known)));
+  }
+
+  /// Compiles a signature when it is used for the first time.
+  const inference::ModelFunction& function(size_t i) const {
+    const std::lock_guard guard(mutex);
+    std::optional<inference::ModelFunction>& function = functions[i];
+    if (!function) {
+      const interop::Signature& signature = source.meta.signatures.at(signatures[i].name);
+      function.emplace(value_or_throw(
+          inference::ModelFunction::make(source.meta.graph, outputs_of(signature.inputs),
+                                         outputs_of(signature.outputs), *library, device, state)));
+    }
+    return *function;
+  }
+
+  const inference::ModelSource source;
+  std::string values_from;
+  std::vector<ModelSignature> signatures;
+  const std::shared_ptr<const OpLibrary> library;
+  std::unique_ptr<ThreadPool> pool;
+  mutable CpuDevice device;
+  mutable StateTable state;
+  mutable std::mutex mutex;                                                ///< guards functions
+  mutable std::vector<std::optional<inference::ModelFunction>> functions;  ///< by the number of the signature
+};
+
+const std::vector<ModelSignature>& Model::signatures() const { return impl_->signatures; }
+const ModelSignature& Model::signature(std::string_view name) const {
+  return impl_->signatures[impl_->find(name)];
+}
+const std::string& Model::source() const { return impl_->values_from; }
+
+std::vector<Tensor> Model::run(std::span<const Tensor> inputs, std::string_view signature) const {
+  const size_t number = impl_->find(signature);
+  throw_if_failed(check(impl_->signatures[number], inputs));
+  return value_or_throw(impl_->function(number).run(inputs));
+}
+
+std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& inputs,
+                                         std::string_view signature) const {
+  const ModelSignature& function = this->signature(signature);
+  std::vector<Tensor> ordered;
+  for (const ModelTensor& wanted : function.inputs) {
+    const auto found = inputs.find(wanted.name);
+    if (found == inputs.end())
+      throw Error(invalid_argument("input '" + wanted.name + "', " + text_of(wanted) + ", is missing"));
+    ordered.push_back(found->second);
+  }
+  for (const auto& [name, value] : inputs)
+    if (std::ranges::find(function.inputs, name, &ModelTensor::name) == function.inputs.end())
+      throw Error(invalid_argument("signature '" + function.name + "' has no input '" + name + "'"));
+  std::vector<Tensor> values = run(ordered, signature);
+  std::map<std::string, Tensor> results;
+  for (size_t i = 0; i < values.size(); ++i) results.emplace(function.outputs[i].name, std::move(values[i]));
+  return results;
+}
+
+Model load(const std::string& path, const LoadOptions& options) {
+  const auto library = make_op_library();
+  throw_if_failed(library->status);
+  RealDisk disk;
+  auto source = value_or_throw(inference::open_model(disk, path, options.tags, library->ops));
+  const size_t threads =
+      options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+  auto impl =
+      std::make_shared<Model::Impl>(std::move(source), library, value_or_throw(ThreadPool::make(threads)));
+  throw_if_failed(impl->read(disk));
+  return Model(std::move(impl));
+}
+
+}  // namespace troupe

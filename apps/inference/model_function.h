@@ -1,0 +1,37 @@
+// ModelFunction: one signature of a model, compiled for one device: the subgraph between its inputs and outputs after all passes,
+// as a prepared plan. Immutable; any number of threads may run it at the same time. A call runs on the thread of its caller, which
+// threads of the device's pool help.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "devices/device.h"
+#include "kernels/core/state.h"
+#include "kernels/runtime/prepared_plan.h"
+
+namespace troupe::inference {
+
+class ModelFunction {
+ public:
+  /// Compiles the function. `state` provides the cells of its variables, whose values are read by each call. `device` must outlive
+  /// the result. Fails with Unimplemented, naming node and op, if an op needs a session, and with the failures of the passes and
+  /// of kernels.
+  static Result<ModelFunction> make(const Graph& graph, const std::vector<Output>& inputs,
+                                    const std::vector<Output>& outputs, const OpLibrary& library,
+                                    Device& device, StateTable& state);
+
+  /// Computes the outputs. Fails as PreparedPlan's steps do; `inputs` must be as many as in make() (asserted).
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;
+
+ private:
+  ModelFunction() = default;
+
+  std::shared_ptr<const PreparedPlan> plan_;  ///< null if every output is an input
+  std::vector<size_t> feeds_;                 ///< the inputs that the plan reads, in its order
+  /// For each output: the input that it is, or nothing, then it is the next result of the plan.
+  std::vector<std::optional<size_t>> same_as_;
+};
+
+}  // namespace troupe::inference

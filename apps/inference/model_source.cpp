@@ -1,0 +1,118 @@
+#include "apps/inference/model_source.h"
+
+#include <algorithm>
+
+#include "actors/checkpoint/checkpoint_files.h"
+#include "actors/checkpoint/restored_cells.h"
+#include "apps/inference/saved_names.h"
+#include "apps/interop/read_graph.h"
+#include "messages/tensor_files/bundle.h"
+
+namespace troupe::inference {
+namespace {
+
+constexpr uint64_t max_graph_bytes = uint64_t{1} << 32;
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool has_file(Disk& disk, const std::string& path) { return disk.open(path).ok(); }
+
+Result<ModelSource> read_graph(Disk& disk, const std::string& folder, const std::vector<std::string>& tags,
+                               std::shared_ptr<const OpTable> ops) {
+  const std::string file = folder + '/' + graph_file;
+  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_graph_bytes));
+  auto meta = interop::read_saved_model(bytes, tags, std::move(ops));
+  if (!meta) return Status(meta.status().code(), file + ": " + meta.status().message());
+  return ModelSource{std::move(*meta), folder, {}};
+}
+
+/// Returns the folders of the checkpoints of a run, the newest first.
+Result<std::vector<std::string>> checkpoints_of(Disk& disk, const std::string& run) {
+  const CheckpointFiles files(disk, run + "/checkpoints");
+  TROUPE_ASSIGN(const auto names, files.names());
+  if (names.empty()) return not_found("the run " + run + " has no checkpoint yet");
+  std::vector<std::string> paths;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) paths.push_back(files.path(*name));
+  return paths;
+}
+
+Status read_checkpoint(Disk& disk, const std::string& checkpoint, const Cells& cells) {
+  const CheckpointFiles files(disk, folder_of(checkpoint));
+  TROUPE_ASSIGN(const Manifest manifest, files.manifest(last_part(checkpoint)));
+  RestoredCells restored(cells, checkpoint);
+  for (const ShardFile& file : manifest.files) {
+    TROUPE_ASSIGN(const auto tensors, read_shard(disk, checkpoint, file, [&](const ShardFile::Saved& saved) {
+                    return restored.wants(saved);
+                  }));
+    for (const SavedTensor& tensor : tensors) TROUPE_RETURN_IF_FAILED(restored.add(tensor));
+  }
+  TROUPE_ASSIGN(auto values, restored.take());
+  for (SavedTensor& value : values) cells.at(value.name)->publish({std::move(value.value), value.version});
+  return {};
+}
+
+Result<Tensor> read_saved(const Bundle& bundle, const SavedName& saved, const StateCell& cell) {
+  if (saved.slice.empty()) return bundle.read(saved.name);
+  TROUPE_ASSIGN(const SliceSpec spec, SliceSpec::parse(saved.slice, cell.dtype()));
+  return bundle.read(saved.name, spec.range());
+}
+
+Status read_bundle(Disk& disk, const ModelSource& source, const Cells& cells) {
+  TROUPE_ASSIGN(const Bundle bundle, Bundle::open(disk, source.model + '/' + variables_prefix));
+  const auto names = saved_names(source.meta);
+  for (const auto& [name, cell] : cells) {
+    const auto known = names.find(name);
+    TROUPE_ASSIGN(Tensor value,
+                  read_saved(bundle, known == names.end() ? SavedName{name, {}} : known->second, *cell));
+    if (value.dtype() != cell->dtype() || !cell->shape().compatible_with(value.shape()))
+      return invalid_argument("variable " + name + " is " + std::string(troupe::name(cell->dtype())) +
+                              cell->shape().text() + ", but " + source.model + " has " + value.signature());
+    cell->publish(std::move(value));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::vector<std::string>& tags,
+                               std::shared_ptr<const OpTable> ops) {
+  const std::string path = without_slash(given);
+  if (has_file(disk, path + '/' + graph_file)) return read_graph(disk, path, tags, std::move(ops));
+  const bool is_checkpoint = has_file(disk, path + "/manifest.json");
+  const std::string run = is_checkpoint ? folder_of(folder_of(path)) : path;
+  const std::string model = run + '/' + run_model;
+  if (!has_file(disk, model + '/' + graph_file))
+    return not_found(path + " is neither a saved model (it has no file " + graph_file +
+                     "), nor a run (it has no file " + run_model + '/' + graph_file +
+                     "), nor a checkpoint of a run");
+  TROUPE_ASSIGN(ModelSource source, read_graph(disk, model, tags, std::move(ops)));
+  if (is_checkpoint) {
+    source.checkpoints = {path};
+  } else {
+    TROUPE_ASSIGN(source.checkpoints, checkpoints_of(disk, run));
+  }
+  return source;
+}
+
+Result<std::string> read_variables(Disk& disk, const ModelSource& source, const Cells& cells) {
+  std::string from = source.model;
+  Status status;
+  if (source.checkpoints.empty() && !cells.empty()) status = read_bundle(disk, source, cells);
+  for (const std::string& checkpoint : source.checkpoints) {
+    from = checkpoint;
+    status = read_checkpoint(disk, checkpoint, cells);
+    if (status.code() != Code::DataLoss) break;
+  }
+  TROUPE_RETURN_IF_FAILED(status);
+  for (const auto& [name, cell] : cells)
+    if (cell->reading() == StateCell::Reading::Uninitialized)
+      return not_found(from + " has no value for variable " + name);
+  return from;
+}
+
+}  // namespace troupe::inference

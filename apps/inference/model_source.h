@@ -1,0 +1,40 @@
+// ModelSource: where a loaded model comes from: its graph, and the values of its variables. Functions without state that read
+// files; any thread that may block.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/interop/meta_graph.h"
+#include "kernels/core/state.h"
+#include "messages/env/disk.h"
+
+namespace troupe::inference {
+
+/// The parts of a folder of a saved model.
+inline constexpr const char* graph_file = "saved_model.pb";
+inline constexpr const char* variables_prefix = "variables/variables";
+/// The folder, in that of a run, of the model without the values of its variables.
+inline constexpr const char* run_model = "model";
+
+struct ModelSource {
+  interop::MetaGraph meta;
+  std::string model;  ///< the folder of the graph
+  /// The folders of the checkpoints of a run, the newest first. Empty: the values are in the folder of the graph.
+  std::vector<std::string> checkpoints;
+};
+
+/// Reads the graph of a model and finds where the values of its variables are. `path` is the folder of a saved model, of a run, or
+/// of a checkpoint of a run. Fails with NotFound if there is no graph, or no checkpoint.
+Result<ModelSource> open_model(Disk& disk, const std::string& path, const std::vector<std::string>& tags,
+                               std::shared_ptr<const OpTable> ops);
+
+/// Publishes the values of cells, which are those of variables of the graph, by name. Returns the folder from which they are: of
+/// several checkpoints the newest one that is not damaged. Fails with NotFound, naming the variable, if there is no value for one
+/// of them, with InvalidArgument if a value has another dtype or shape, and with DataLoss if files are damaged.
+Result<std::string> read_variables(Disk& disk, const ModelSource& source,
+                                   const std::map<std::string, std::shared_ptr<StateCell>>& cells);
+
+}  // namespace troupe::inference

@@ -1,0 +1,81 @@
+#include "apps/runs/export.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "actors/checkpoint/safetensors.h"
+#include "apps/interop/write_graph.h"
+#include "apps/runs/trained_run.h"
+#include "messages/tensor_files/bundle_writer.h"
+
+namespace troupe::runs {
+namespace {
+
+constexpr uint64_t max_config_bytes = uint64_t{1} << 24;
+
+Status write_whole(Disk& disk, const std::string& path, std::string_view bytes) {
+  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, path));
+  TROUPE_RETURN_IF_FAILED(file.write(bytes));
+  return file.commit();
+}
+
+}  // namespace
+
+Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
+                                        std::shared_ptr<const OpTable> ops) {
+  TROUPE_ASSIGN(auto source, inference::open_model(disk, path, {"serve"}, std::move(ops)));
+  std::map<std::string, std::shared_ptr<StateCell>> cells;
+  StateTable state;
+  for (const Node& node : source.meta.graph.nodes()) {
+    if (!is_variable(node)) continue;
+    TROUPE_ASSIGN(auto cell, state.require("", node));
+    cells.emplace(cell->name(), std::move(cell));
+  }
+  TROUPE_ASSIGN(std::string checkpoint, inference::read_variables(disk, source, cells));
+  TrainedModel model{std::move(source), {}, std::move(checkpoint), {}};
+  for (const std::string& file :
+       {folder_of(model.source.model) + "/config.toml", model.source.model + '/' + exported_config}) {
+    const bool is_there = disk.info(file).ok();
+    if (is_there) {
+      TROUPE_ASSIGN(model.config, read_file(disk, file, max_config_bytes));
+      break;
+    }
+  }
+  for (const auto& [name, cell] : cells) {
+    Snapshot snapshot;
+    (void)cell->try_read(snapshot);
+    model.values.emplace(name, std::move(snapshot.value));
+  }
+  return model;
+}
+
+Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder) {
+  const std::string graph = folder + '/' + inference::graph_file,
+                    values = folder + '/' + inference::variables_prefix;
+  if (disk.info(graph).ok()) return already_exists(graph + " exists");
+  TROUPE_RETURN_IF_FAILED(make_folders(disk, folder));
+  if (!model.values.empty()) {
+    TROUPE_ASSIGN(BundleWriter writer, BundleWriter::create(disk, values));
+    for (const auto& [name, value] : model.values) TROUPE_RETURN_IF_FAILED(writer.add(name, value));
+    TROUPE_RETURN_IF_FAILED(writer.finish());
+  }
+  if (!model.config.empty()) {
+    const std::string config = folder + '/' + exported_config;
+    TROUPE_RETURN_IF_FAILED(make_folders(disk, folder_of(config)));
+    TROUPE_RETURN_IF_FAILED(write_whole(disk, config, model.config));
+  }
+  return write_whole(disk, graph, interop::write_saved_model(model.source.meta));
+}
+
+Status export_safetensors(Disk& disk, const TrainedModel& model, const std::string& path) {
+  std::vector<TensorEntry> entries;
+  for (const auto& [name, value] : model.values) entries.push_back({name, value.dtype(), value.shape()});
+  TROUPE_ASSIGN(const std::string header, safetensors_header(entries));
+  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, path));
+  TROUPE_RETURN_IF_FAILED(file.write(header));
+  for (const auto& [name, value] : model.values)
+    TROUPE_RETURN_IF_FAILED(file.write(std::span(value.data(), value.bytes())));
+  return file.commit();
+}
+
+}  // namespace troupe::runs

@@ -1,0 +1,30 @@
+// Writes trained models in forms that other programs read. Functions without state; any thread that may block.
+#pragma once
+
+#include <string>
+
+#include "apps/inference/model_source.h"
+#include "messages/env/disk.h"
+
+namespace troupe::runs {
+
+/// A model with the values of its variables.
+struct TrainedModel {
+  inference::ModelSource source;
+  std::map<std::string, Tensor> values;  ///< by the names of variables
+  std::string checkpoint;                ///< the folder that the values are from
+  std::string config;                    ///< the text of the run file; empty: none
+};
+
+/// Reads a model and the values of all its variables. Fails as load() does.
+Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
+                                        std::shared_ptr<const OpTable> ops);
+
+/// Writes a folder in TensorFlow's SavedModel format, which TensorFlow, TensorFlow Serving and load() read, with the run file.
+/// Fails with AlreadyExists if there is a file saved_model.pb.
+Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder);
+
+/// Writes the values of the variables to a file in the safetensors format. Fails with Unimplemented if it does not have a dtype.
+Status export_safetensors(Disk& disk, const TrainedModel& model, const std::string& file);
+
+}  // namespace troupe::runs

@@ -1,0 +1,64 @@
+#include "apps/runs/predicted_samples.h"
+
+#include <algorithm>
+
+#include "apps/runs/trained_run.h"
+
+namespace troupe::runs {
+namespace {
+
+/// How many samples are computed at once.
+constexpr int64_t batch_size = 256;
+
+}  // namespace
+
+PredictedSamples::PredictedSamples(std::shared_ptr<const data::SampleSet> samples, const Model& model,
+                                   std::vector<std::string> outputs)
+    : samples_(std::move(samples)), model_(model), outputs_(std::move(outputs)),
+      batches_(samples_->batches(batch_size, 0, false)) {}
+
+Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
+    std::shared_ptr<const data::SampleSet> samples, const Model& model,
+    std::vector<std::string> outputs) try {
+  const auto& known = model.signature(Model::predict).outputs;
+  if (outputs.empty())
+    for (const ModelTensor& output : known) outputs.push_back(output.name);
+  for (const std::string& name : outputs)
+    if (std::ranges::find(known, name, &ModelTensor::name) == known.end()) {
+      std::string names;
+      for (const ModelTensor& output : known) names += (names.empty() ? "" : ", ") + output.name;
+      return not_found("the model has no output '" + name + "'; it has " + names);
+    }
+  std::unique_ptr<PredictedSamples> predicted(
+      new PredictedSamples(std::move(samples), model, std::move(outputs)));
+  TROUPE_ASSIGN(const data::Dataset first, predicted->next());
+  predicted->columns_ = first.slice(0, 0);
+  TROUPE_RETURN_IF_FAILED(predicted->restart());
+  return predicted;
+} catch (const Error& error) {
+  return error.status();
+}
+
+Result<data::Dataset> PredictedSamples::next() try {
+  if (next_ == batches_->per_epoch()) return columns_;
+  TROUPE_ASSIGN(const data::Dataset batch, batches_->at(static_cast<uint64_t>(next_)));
+  ++next_;
+  const ModelSignature& signature = model_.signature(Model::predict);
+  TROUPE_ASSIGN(const auto inputs, inputs_of(signature, batch));
+  const auto values = model_.run(inputs, Model::predict);
+  std::vector<data::Column> columns;
+  for (const std::string& name : outputs_) {
+    const auto at =
+        std::ranges::find(signature.outputs, name, &ModelTensor::name) - signature.outputs.begin();
+    const Tensor& value = values[static_cast<size_t>(at)];
+    if (value.shape().rank() == 0 || value.shape()[0] != batch.samples())
+      return invalid_argument("output '" + name + "' is " + value.signature() + " for " +
+                              std::to_string(batch.samples()) + " samples; it must have a row for each");
+    columns.push_back({name, value});
+  }
+  return data::Dataset(std::move(columns));
+} catch (const Error& error) {
+  return error.status();
+}
+
+}  // namespace troupe::runs

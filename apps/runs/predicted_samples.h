@@ -1,0 +1,40 @@
+// PredictedSamples: what a model yields for the samples of a set, as samples whose columns are its outputs. One thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/data/convert/sample_stream.h"
+#include "apps/inference/model.h"
+
+namespace troupe::runs {
+
+class PredictedSamples final : public data::SampleStream {
+ public:
+  /// Predicts the first batch. `outputs` are the names of the columns; empty: all outputs of the model. Fails with NotFound if the
+  /// model has no such output, with InvalidArgument if an output does not have a row for each sample, and as the model does.
+  static Result<std::unique_ptr<PredictedSamples>> make(std::shared_ptr<const data::SampleSet> samples,
+                                                        const Model& model, std::vector<std::string> outputs);
+
+  const data::Dataset& columns() const override { return columns_; }
+  int64_t samples() const override { return samples_->samples(); }
+  Result<data::Dataset> next() override;
+  Status restart() override {
+    next_ = 0;
+    return {};
+  }
+
+ private:
+  PredictedSamples(std::shared_ptr<const data::SampleSet> samples, const Model& model,
+                   std::vector<std::string> outputs);
+
+  std::shared_ptr<const data::SampleSet> samples_;
+  const Model model_;
+  const std::vector<std::string> outputs_;
+  std::unique_ptr<data::Batches> batches_;
+  data::Dataset columns_;
+  int64_t next_ = 0;  ///< the next batch
+};
+
+}  // namespace troupe::runs

@@ -1,0 +1,106 @@
+#include "apps/runs/predictions.h"
+
+#include <algorithm>
+
+#include "graph/build/needed_part.h"
+#include "kernels/constructors.h"
+
+namespace troupe::runs {
+namespace {
+
+/// For each node of a graph, whether it is one of a set.
+using Marks = std::vector<bool>;
+
+/// Marks the nodes that depend on the given outputs, directly or through others.
+Marks dependents(const Graph& graph, const std::vector<Output>& of) {
+  Marks marks(graph.size());
+  for (const Output& output : of) marks[output.node] = true;
+  for (bool changed = true; changed;) {  // once more for each loop of the graph that is entered from its end
+    changed = false;
+    for (const Node& node : graph.nodes()) {
+      if (marks[node.id] ||
+          std::ranges::none_of(node.inputs, [&](const Output& input) { return marks[input.node]; }))
+        continue;
+      marks[node.id] = changed = true;
+    }
+  }
+  return marks;
+}
+
+/// Returns the tensor from which this one differs only in shape.
+Output before_reshapes(const Graph& graph, Output output) {
+  const auto passes = [&] {
+    const std::string& type = graph.node(output.node).type();
+    return type == "Reshape" || type == "Identity";
+  };
+  while (passes()) output = graph.node(output.node).inputs[0];
+  return output;
+}
+
+struct Compared {
+  Output tensor;
+  bool are_logits = false;  ///< a softmax cross-entropy compares it
+};
+
+/// Returns the tensors computed from samples alone that nodes compare which depend on labels, too. Of those that follow from others
+/// of them only the first ones are returned.
+std::vector<Compared> compared(const Graph& graph, const LossInputs& inputs) {
+  const Marks of_samples = dependents(graph, inputs.samples), of_labels = dependents(graph, inputs.labels),
+              of_loss = nodes_needed(graph, {inputs.loss});
+  std::vector<Compared> found;
+  for (const Node& node : graph.nodes()) {
+    if (!of_labels[node.id] || !of_loss[node.id]) continue;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Output input = node.inputs[i];
+      if (of_labels[input.node] || !of_samples[input.node] || !is_floating(graph.dtype(input))) continue;
+      const bool are_logits = i == 0 && node.type().ends_with("SoftmaxCrossEntropyWithLogits");
+      const Output tensor = before_reshapes(graph, input);
+      const auto known = std::ranges::find(found, tensor, &Compared::tensor);
+      if (known == found.end())
+        found.push_back({tensor, are_logits});
+      else
+        known->are_logits |= are_logits;
+    }
+  }
+  std::ranges::sort(found, {}, [](const Compared& one) { return one.tensor; });
+  std::vector<Compared> first;
+  for (const Compared& one : found) {
+    const bool follows = std::ranges::any_of(
+        first, [&](const Compared& other) { return nodes_needed(graph, {one.tensor})[other.tensor.node]; });
+    if (!follows) first.push_back(one);
+  }
+  return first;
+}
+
+std::string name_of(Output tensor, const config::Symbols& symbols) {
+  for (const auto& [name, value] : symbols.values)
+    if (const auto* const output = value ? std::get_if<Output>(&value->value()) : nullptr;
+        output && *output == tensor)
+      return name;
+  return "output";
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Output>> predictions(const Scope& scope, const LossInputs& inputs,
+                                                        const config::Symbols& symbols) {
+  const auto tensors = compared(scope.graph(), inputs);
+  std::vector<std::pair<std::string, Output>> result;
+  for (const auto& [tensor, are_logits] : tensors) {
+    const std::string name = name_of(tensor, symbols);
+    if (!are_logits) {
+      result.emplace_back(name, tensor);
+      continue;
+    }
+    const std::string prefix = tensors.size() == 1 ? std::string() : name + '_';
+    Output label = argmax(scope.with_name("class"), tensor, -1, i64);
+    if (!inputs.classes.empty())
+      label = gather(scope.with_name("class_name"),
+                     scope.constant(Tensor::vector<std::string>(inputs.classes)), label);
+    result.emplace_back(prefix + "class", label);
+    result.emplace_back(prefix + "probabilities", softmax(scope.with_name("probabilities"), tensor));
+  }
+  return result;
+}
+
+}  // namespace troupe::runs

@@ -1,0 +1,218 @@
+#include "apps/runs/run_model.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "apps/config/data_map.h"
+#include "apps/config/model.h"
+#include "apps/inference/model.h"
+#include "apps/inference/model_source.h"
+#include "apps/interop/write_graph.h"
+#include "apps/nn/saver.h"
+#include "apps/runs/predictions.h"
+#include "graph/build/needed_part.h"
+#include "kernels/constructors.h"
+
+namespace troupe::runs {
+namespace {
+
+using config::Columns;
+using config::RunConfig;
+
+bool is_scaled(const RunConfig& config, const data::Input& input) {
+  return config.data.scale != 1 && input.from == data::feature_column && input.cast != DType::String;
+}
+
+/// Builds the graph. One per model.
+class Builder {
+ public:
+  Builder(const RunConfig& config, const data::Dataset& columns, std::shared_ptr<const OpTable> ops)
+      : config_(config), columns_(columns), graph_(std::move(ops)), root_(graph_),
+        diagnostics_(*config.document) {}
+
+  Result<interop::MetaGraph> build() && {
+    config::Symbols symbols;
+    for (const auto& [name, value] : inputs()) symbols.values[name] = Argument(value);
+    const nn::Network network(root_, nn::Mode::Inference,
+                              [this](const nn::Weight& weight) { return variable(weight); });
+    const config::BuiltModel model = config::build_model(config_, network, std::move(symbols), diagnostics_);
+    auto outputs = config::build_outputs(config_, network, model, diagnostics_);
+    TROUPE_RETURN_IF_FAILED(diagnostics_.status());
+    if (outputs.empty()) outputs = predictions_of(model);
+    interop::MetaGraph meta{.graph = Graph(graph_.ops()),
+                            .tags = {"serve"},
+                            .tensorflow_version = "1.15.0",
+                            .saver = add_saver(),
+                            .collections = {}};
+    std::vector<std::pair<std::string, Output>> scores = {{"loss", *model.loss}};
+    scores.insert(scores.end(), model.metrics.begin(), model.metrics.end());
+    if (!outputs.empty()) add_signature(Model::predict, outputs, meta);
+    add_signature(Model::evaluate, scores, meta);
+    keep_needed(meta);
+    return meta;
+  }
+
+ private:
+  /// Adds placeholders for the columns of the files, and what the model gets of them. Returns the columns of the model.
+  Columns inputs() {
+    if (!config_.ragged.empty()) return columns_of_model();
+    Columns columns;
+    for (const data::Input& input : data::all_inputs(config_.data)) {
+      const bool scaled = is_scaled(config_, input);
+      const Output given = placeholder(input.name, scaled ? DType::Float : input.cast, shape_of(input));
+      (input.from == data::label_column ? labels_ : samples_).push_back(given);
+      columns.emplace_back(input.name, scaled ? scale(given, input.cast) : given);
+    }
+    return config::build_data_map(config_.map, root_.with_prefix("map"), columns, diagnostics_);
+  }
+
+  Columns columns_of_model() {
+    std::set<std::string> labels;
+    for (const data::Input& input : data::all_inputs(config_.data))
+      if (input.from == data::label_column) labels.insert(input.name);
+    Columns columns;
+    const auto add = [&](const std::string& name, const Tensor& values, bool is_label) {
+      std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
+      dims[0] = unknown_dim;
+      std::ranges::replace(dims, 0, unknown_dim);
+      columns.emplace_back(name, placeholder(name, values.dtype(), PartialShape(std::move(dims))));
+      (is_label ? labels_ : samples_).push_back(columns.back().second);
+    };
+    for (const data::Column& column : columns_.columns()) {
+      const bool is_label = labels.contains(column.name);
+      add(column.name, column.values, is_label);
+      if (column.is_ragged()) add(data::splits_name(column.name), column.row_splits, is_label);
+    }
+    return columns;
+  }
+
+  Output placeholder(const std::string& name, DType dtype, PartialShape shape) {
+    const Output added =
+        root_.with_name(name).add_one("Placeholder", {}, {{"dtype", dtype}, {"shape", std::move(shape)}});
+    placeholders_.emplace_back(name, added);
+    return added;
+  }
+
+  /// Returns the shape of a column of the files. It is known only if data.map leaves the column as it is.
+  PartialShape shape_of(const data::Input& input) const {
+    std::vector<int64_t> dims = {unknown_dim};
+    const bool is_mapped =
+        std::ranges::find(config_.map, input.name, &config::Definition::name) != config_.map.end();
+    const Tensor* const values = is_mapped ? nullptr : columns_.find(input.name);
+    if (values)
+      dims.insert(dims.end(), values->shape().dims().begin() + 1, values->shape().dims().end());
+    else if (input.shape)
+      dims.insert(dims.end(), input.shape->begin(), input.shape->end());
+    else if (input.from == data::feature_column && input.cast != DType::String)
+      dims.push_back(unknown_dim);
+    return PartialShape(std::move(dims));
+  }
+
+  /// Does what the reading of files does in the training, with the same bits.
+  Output scale(Output given, DType dtype) const {
+    const Output scaled =
+        mul(root_.with_name("scaled"), given, static_cast<double>(static_cast<float>(config_.data.scale)));
+    return dtype == DType::Float ? scaled : cast(root_, scaled, dtype);
+  }
+
+  /// Returns the variable of a weight or, if the run keeps averages of weights, its average.
+  Output variable(const nn::Weight& weight) {
+    const bool averaged = config_.train.average && weight.trainable;
+    const auto [at, is_new] = variables_.try_emplace(weight.name);
+    if (is_new) at->second = nn::add_variable(averaged ? root_.with_prefix("averages") : root_, weight);
+    return at->second;
+  }
+
+  std::vector<std::pair<std::string, Output>> predictions_of(const config::BuiltModel& model) const {
+    LossInputs inputs{*model.loss, samples_, labels_, {}};
+    inputs.classes = data::option<std::vector<std::string>>(config_.data.format_options, "label_names", {});
+    return predictions(root_, inputs, model.symbols);
+  }
+
+  interop::Saver add_saver() {
+    const Scope saver = root_.with_prefix("save");
+    const Output prefix = placeholder_with_default(saver.with_name("Const"),
+                                                   saver.constant(Tensor::scalar<std::string>("model")),
+                                                   PartialShape::scalar());
+    const Output saved = nn::save_variables(root_, prefix), restored = nn::restore_variables(root_, prefix);
+    const Output done = identity(saver.with_control({saved}).with_name("control_dependency"), prefix);
+    roots_ = {done, restored};
+    constexpr int format_v2 = 2;
+    return {graph_.name_of(prefix),
+            graph_.name_of(done),
+            graph_.node(restored.node).name,
+            5,
+            false,
+            10000,
+            format_v2};
+  }
+
+  /// Adds a signature with those of the placeholders that its outputs need.
+  void add_signature(std::string_view name, const std::vector<std::pair<std::string, Output>>& outputs,
+                     interop::MetaGraph& meta) {
+    interop::Signature& signature = meta.signatures[std::string(name)];
+    signature.method = name == Model::predict ? "tensorflow/serving/predict" : "troupe/evaluate";
+    std::vector<Output> results;
+    for (const auto& [output_name, output] : outputs) {
+      signature.outputs.emplace(output_name, output);
+      results.push_back(output);
+    }
+    const std::vector<bool> needed = nodes_needed(graph_, results);
+    for (const auto& [input_name, input] : placeholders_)
+      if (needed[input.node]) signature.inputs.emplace(input_name, input);
+    roots_.insert(roots_.end(), results.begin(), results.end());
+  }
+
+  /// Moves to the result what its signatures and its saver need.
+  void keep_needed(interop::MetaGraph& meta) {
+    for (const auto& [name, placeholder] : placeholders_) roots_.push_back(placeholder);
+    NeededPart part(graph_, roots_);
+    for (auto& [name, signature] : meta.signatures)
+      for (auto* const tensors : {&signature.inputs, &signature.outputs})
+        for (auto& [tensor_name, output] : *tensors) output = part.moved(output);
+    meta.graph = std::move(part).graph();
+  }
+
+  const RunConfig& config_;
+  const data::Dataset& columns_;
+  Graph graph_;
+  const Scope root_;
+  config::Diagnostics diagnostics_;
+  std::vector<std::pair<std::string, Output>> placeholders_;
+  std::vector<Output> samples_, labels_;     ///< placeholders
+  std::map<std::string, Output> variables_;  ///< by the names of weights
+  std::vector<Output> roots_;                ///< what the model is for
+};
+
+}  // namespace
+
+RunConfig with_data_for_model(RunConfig config) {
+  config.augment.clear();
+  config.bucket.reset();
+  config.cache = config::Cache::None;
+  if (!config.ragged.empty()) return config;
+  config.data.inputs = data::all_inputs(config.data);
+  for (data::Input& input : config.data.inputs)
+    if (is_scaled(config, input)) input.cast = DType::Float;
+  config.data.scale = 1;
+  config.map.clear();
+  return config;
+}
+
+Result<interop::MetaGraph> build_run_model(const RunConfig& config, const data::Dataset& columns,
+                                           std::shared_ptr<const OpTable> ops) try {
+  return Builder(config, columns, std::move(ops)).build();
+} catch (const Error& error) {
+  return error.status();
+}
+
+Status save_run_model(Disk& disk, const std::string& run, const interop::MetaGraph& model) {
+  const std::string folder = run + '/' + inference::run_model;
+  TROUPE_RETURN_IF_FAILED(make_folders(disk, folder));
+  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, folder + '/' + inference::graph_file));
+  TROUPE_RETURN_IF_FAILED(file.write(interop::write_saved_model(model)));
+  return file.commit();
+}
+
+}  // namespace troupe::runs

@@ -1,0 +1,203 @@
+#include "apps/runs/trained_run.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "apps/data/arrays/npz.h"
+#include "apps/data/sources.h"
+#include "apps/inference/model_source.h"
+#include "apps/runs/run_model.h"
+#include "apps/train/train_data.h"
+#include "kernels/core/kernel.h"
+
+namespace troupe::runs {
+namespace {
+
+/// How many samples an evaluation computes at once: as many as that of the training, for the same bits.
+constexpr int64_t evaluated_at_once = 1024;
+
+bool has_file(Disk& disk, const std::string& path) { return disk.info(path).ok(); }
+bool is_checkpoint(Disk& disk, const std::string& path) { return has_file(disk, path + "/manifest.json"); }
+
+/// Returns the number of features that the model takes of a sample; nothing if it takes any number.
+std::optional<int64_t> features_of(const TrainedRun& run) {
+  const auto& inputs = run.model.signature(Model::predict).inputs;
+  for (const data::Input& input : run.config->data.inputs) {
+    const auto found = std::ranges::find(inputs, input.name, &ModelTensor::name);
+    if (input.from != data::feature_column || found == inputs.end() || !found->shape.known_rank()) continue;
+    int64_t features = 1;
+    for (const int64_t dim : found->shape.dims().subspan(1)) {
+      if (dim == unknown_dim) return {};
+      features *= dim;
+    }
+    return features;
+  }
+  return {};
+}
+
+/// Returns the arrays of a file as columns.
+Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std::string& file) {
+  constexpr uint64_t max_bytes = uint64_t{1} << 40;
+  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
+  TROUPE_ASSIGN(auto arrays, data::read_npz(bytes, file));
+  std::vector<data::Column> columns;
+  for (auto& [name, array] : arrays) {
+    if (array.shape().rank() == 0 || (!columns.empty() && array.shape()[0] != columns[0].samples()))
+      return invalid_argument(file + ": array '" + name + "' is " + array.signature() +
+                              "; all arrays must have a row for each sample");
+    columns.push_back({name, std::move(array)});
+  }
+  if (columns.empty() || columns[0].samples() == 0) return data_loss(file + ": the file has no samples");
+  return data::in_memory(data::Dataset(std::move(columns)));
+}
+
+/// Makes the files have no labels.
+void leave_labels(data::Options& options) {
+  options.train_labels.clear();
+  options.format_options["label"] = std::string("none");
+  std::erase_if(options.inputs, [](const data::Input& input) { return input.from == data::label_column; });
+}
+
+/// Returns whether the first file has as many features as the model takes.
+Result<bool> fits(Disk& disk, const data::Options& options, std::optional<int64_t> features) {
+  TROUPE_ASSIGN(const auto reader, data::open_source(disk, options, data::train_files(options), 0));
+  if (!features) return true;
+  for (const data::Field& field : reader->schema()) {
+    if (field.name != data::feature_column) continue;
+    int64_t count = 1;
+    for (const int64_t dim : field.shape) count *= dim;
+    return field.dtype == DType::String || count == *features;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> find_model(Disk& disk, const std::string& path) {
+  for (const std::string& file :
+       {std::string("config.toml"), std::string("manifest.json"), std::string(inference::graph_file)})
+    if (has_file(disk, path + '/' + file)) return path;
+  TROUPE_ASSIGN(const auto entries, disk.list(path));
+  int newest = 0;
+  std::string name;
+  for (const Disk::Entry& entry : entries) {
+    int number = 0;
+    const char* const end = entry.name.data() + entry.name.size();
+    if (std::from_chars(entry.name.data(), end, number).ptr != end || number <= newest) continue;
+    newest = number;
+    name = entry.name;
+  }
+  if (newest > 0) return path + '/' + name;
+  return not_found(
+      path +
+      " is neither the folder of a run, of a checkpoint or of a saved model, nor one that contains runs");
+}
+
+std::vector<std::string> TrainedRun::classes() const {
+  if (!config) return {};
+  return data::option<std::vector<std::string>>(config->data.format_options, "label_names", {});
+}
+
+Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
+                                    const LoadOptions& options) try {
+  TROUPE_ASSIGN(const std::string found, find_model(disk, path));
+  std::string folder = is_checkpoint(disk, found) ? folder_of(folder_of(found)) : found;
+  TrainedRun run{std::move(folder), {}, load(found, options)};
+  for (const std::string& file : {run.folder + "/config.toml", run.folder + '/' + exported_config}) {
+    if (!has_file(disk, file)) continue;
+    const auto library = make_op_library();
+    TROUPE_RETURN_IF_FAILED(library->status);
+    TROUPE_ASSIGN(auto config, config::load_run_config(disk, file, set, library->ops));
+    run.config = with_data_for_model(std::move(config));
+    break;
+  }
+  return run;
+} catch (const Error& error) {
+  return error.status();
+}
+
+Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, const TrainedRun& run,
+                                                                  const std::vector<std::string>& files) try {
+  const bool is_archive = files.size() == 1 && files.front().ends_with(".npz");
+  if (is_archive && (!run.config || run.config->data.format != "npz"))
+    return read_arrays(disk, files.front());
+  if (!run.config)
+    return invalid_argument(
+        files.front() + ": the model in " + run.folder +
+        " has no run file that says how files are read; it takes one .npz file with its inputs by name");
+  config::RunConfig config = *run.config;
+  config.data.train = files;
+  config.data.valid.clear();
+  config.data.valid_labels.clear();
+  config.data.valid_split = 0;
+  const auto features = features_of(run);
+  config::RunConfig unlabelled = config;
+  leave_labels(unlabelled.data);
+  const auto as_trained = fits(disk, config.data, features);
+  if (!as_trained || !*as_trained) {
+    const auto without = fits(disk, unlabelled.data, features);
+    if (without && *without)
+      config = std::move(unlabelled);
+    else if (as_trained)
+      return invalid_argument(files.front() + ": a sample does not have the " + std::to_string(*features) +
+                              " features that the model takes, with or without a label");
+  }
+  TROUPE_ASSIGN(auto samples, train::load_data(disk, config));
+  return samples.train;
+} catch (const Error& error) {
+  return error.status();
+}
+
+Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
+                                                                   const LabelledFiles& what) {
+  if (!run.config)
+    return invalid_argument("the model in " + run.folder + " has no run file that says how files are read");
+  config::RunConfig config = *run.config;
+  data::Options& options = config.data;
+  const bool needs_files = what.part == "test" || !what.files.empty();
+  if (needs_files) {
+    options.train = what.files.empty() ? options.test : what.files;
+    options.train_labels = what.files.empty() ? options.test_labels : what.labels;
+    options.valid.clear();
+    options.valid_labels.clear();
+    options.valid_split = 0;
+  }
+  if (options.train.empty()) return invalid_argument("the run file names no files for testing, data.test");
+  TROUPE_ASSIGN(auto samples, train::load_data(disk, config));
+  if (needs_files || what.part == "train") return samples.train;
+  if (!samples.valid) return invalid_argument("the run file holds out no samples for validation, data.valid");
+  return samples.valid;
+}
+
+Result<std::vector<Tensor>> inputs_of(const ModelSignature& signature, const data::Dataset& batch) {
+  std::vector<Tensor> inputs;
+  for (const ModelTensor& wanted : signature.inputs) {
+    const Tensor* const values = batch.find(wanted.name);
+    if (!values)
+      return invalid_argument("the samples have no column '" + wanted.name + "', which the model takes");
+    inputs.push_back(*values);
+  }
+  return inputs;
+}
+
+std::vector<Score> evaluate(const Model& model, const data::SampleSet& samples) {
+  const ModelSignature& signature = model.signature(Model::evaluate);
+  std::vector<Score> scores;
+  for (const ModelTensor& score : signature.outputs) scores.emplace_back(score.name, 0.0);
+  std::ranges::stable_partition(scores, [](const Score& score) { return score.first == "loss"; });
+  const auto batches = samples.batches(evaluated_at_once, 0, false);
+  for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+    const data::Dataset batch = value_or_throw(batches->at(static_cast<uint64_t>(i)));
+    const auto values = model.run(value_or_throw(inputs_of(signature, batch)), Model::evaluate);
+    const double weight = static_cast<double>(batch.samples()) / static_cast<double>(samples.samples());
+    for (size_t k = 0; k < values.size(); ++k) {
+      const auto score = std::ranges::find(scores, signature.outputs[k].name, &Score::first);
+      score->second +=
+          weight * (values[k].dtype() == DType::Double ? values[k].as<double>()[0]
+                                                       : static_cast<double>(values[k].as<float>()[0]));
+    }
+  }
+  return scores;
+}
+
+}  // namespace troupe::runs

@@ -1,0 +1,64 @@
+// TrainedRun: a trained model with the run file that it comes from, and samples for it from files. Plain values and functions
+// without state that read files; any thread that may block.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/config/run_config.h"
+#include "apps/data/sample_set.h"
+#include "apps/inference/model.h"
+
+namespace troupe::runs {
+
+struct TrainedRun {
+  std::string folder;  ///< of the run or of the saved model
+  /// With data for the model: see with_data_for_model(). Nothing for a saved model that is not that of a run.
+  std::optional<config::RunConfig> config;
+  Model model;
+
+  /// Returns the names of the classes; none if they have only numbers.
+  std::vector<std::string> classes() const;
+};
+
+/// Returns the folder that load() takes: that of a checkpoint, of a saved model, or of a run; of a folder that contains runs, the
+/// newest one. Fails with NotFound if the path is none of these.
+Result<std::string> find_model(Disk& disk, const std::string& path);
+
+/// The file, in the folder of an exported model, with the run file. TensorFlow ignores the folder of this name.
+inline constexpr const char* exported_config = "assets.extra/config.toml";
+
+/// Opens the model that find_model() finds. If that is a checkpoint, it provides the values of the variables. `set` changes values
+/// of the run file, such as "data.delimiter=;". Fails with NotFound if there is no run or no checkpoint, with InvalidArgument if
+/// the run file is wrong, and as load() does.
+Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
+                                    const LoadOptions& options);
+
+/// Returns the samples of files in the format of the run, with the columns that the signature Model::predict takes. The files may
+/// have labels, as those for training have, or none. A single .npz file may have the inputs of the model by name, which is all that
+/// a model without a run file takes. Fails with InvalidArgument if the files have other columns than the model takes.
+Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, const TrainedRun& run,
+                                                                  const std::vector<std::string>& files);
+
+/// What to evaluate: files, with a label file for each if the format has such, or what the run file names.
+struct LabelledFiles {
+  std::vector<std::string> files, labels;
+  std::string part;  ///< "train", "valid" or "test"; used if there are no files
+};
+
+/// Returns labelled samples. Fails with InvalidArgument if the run file does not have the part.
+Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
+                                                                   const LabelledFiles& what);
+
+/// A score of a model: "loss" or a metric of the run file.
+using Score = std::pair<std::string, double>;
+
+/// Returns the mean scores of the batches of samples, weighted by their samples: those that the training would find. Throws Error.
+std::vector<Score> evaluate(const Model& model, const data::SampleSet& samples);
+
+/// Returns the values of the columns that a signature takes, in its order. Fails with InvalidArgument if one is missing.
+Result<std::vector<Tensor>> inputs_of(const ModelSignature& signature, const data::Dataset& batch);
+
+}  // namespace troupe::runs

@@ -1,0 +1,250 @@
+// Trained models in use: the program evaluates them as the training did, predicts for files with and without labels, and exports
+// them. What the training computes is the measure, in every kind of run.
+#include <boost/test/unit_test.hpp>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/data/arrays/npz.h"
+#include "tests/apps/digits_runs.h"
+
+namespace troupe {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+using Json = nlohmann::json;
+
+const std::string examples = std::string(TROUPE_SOURCE_DIR) + "/examples/";
+
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct Fixture : test::DigitsRuns {
+  /// Runs the program, which must succeed, and returns its output.
+  static std::string output_of(const Arguments& arguments, int code = 0) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    return program.output();
+  }
+  static Json json_of(const Arguments& arguments, int code = 0) {
+    return Json::parse(output_of(arguments + Arguments{"--json"}, code));
+  }
+  /// Trains an example. Returns what the program reports.
+  Json train(const std::string& name, const Arguments& more, const std::string& example = "digits") const {
+    return json_of(run("train", name, more, example));
+  }
+  std::string path(const std::string& name) const { return folder.path() + '/' + name; }
+
+  /// Trains an example, and checks that the model in its folder has the scores on the validation samples that the training found.
+  void check_scores(const std::string& name, const Arguments& more,
+                    const std::string& example = "digits") const {
+    const Json trained = train(name, more, example);
+    const Json scores = json_of({"eval", path(name), "--on", "valid"}).at("scores");
+    BOOST_TEST(scores.size() >= 1u);
+    for (const auto& [metric, value] : scores.items())
+      BOOST_TEST(value.get<double>() == trained.at("valid/" + metric).get<double>(), name << ": " << metric);
+  }
+
+  /// Writes the first rows of the digits to a file, with or without their labels.
+  std::string digits(const std::string& name, size_t rows, bool labelled) const {
+    std::ifstream file(examples + "digits.csv");
+    std::string text, line;
+    for (size_t i = 0; i < rows && std::getline(file, line); ++i)
+      text += (labelled ? line : line.substr(0, line.rfind(','))) + '\n';
+    return folder.write(name, text);
+  }
+};
+
+const Arguments brief = {"--set", "train.max_epochs=3"};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(trained_run, Fixture)
+
+// Scores.
+
+BOOST_AUTO_TEST_CASE(a_model_has_the_scores_of_its_training) {
+  check_scores("plain", {});
+  check_scores("averaged", brief + Arguments{"--set", "train.average=0.9"});
+  check_scores("mapped", brief + Arguments{"--set", "data.map={image='image * 2.0 - 1.0'}"});
+  check_scores("layers", {"--set", "train.max_epochs=1"}, "digits_cnn");
+  check_scores("words", {"--set", "train.max_epochs=1"}, "reviews");
+  check_scores("numbers", {"--set", "train.max_epochs=2"}, "linear");
+  check_scores("cluster", brief + Arguments{"--local", "ps=2,worker=2"});
+}
+
+BOOST_AUTO_TEST_CASE(samples_for_testing_are_those_of_eval) {
+  const std::string test = digits("test.csv", 100, true);
+  const Json trained = train("tested", brief + Arguments{"--set", "data.test={files=['" + test + "']}"});
+  const Json by_run = json_of({"eval", path("tested")}), by_file = json_of({"eval", path("tested"), test});
+  BOOST_TEST(by_run.at("on") == "test");
+  BOOST_TEST(by_run.at("samples") == 100);
+  for (const char* const metric : {"loss", "accuracy"}) {
+    BOOST_TEST(trained.at(std::string("test/") + metric) == by_run.at("scores").at(metric));
+    BOOST_TEST(by_file.at("scores").at(metric) == by_run.at("scores").at(metric));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(each_checkpoint_can_be_evaluated) {
+  train("steps", {"--set", "train.max_steps=20", "--set", "train.checkpoint.every=10 steps"});
+  std::vector<std::string> checkpoints;
+  for (const auto& entry : fs::directory_iterator(path("steps") + "/001/checkpoints"))
+    checkpoints.push_back(entry.path().string());
+  std::ranges::sort(checkpoints);
+  BOOST_TEST_REQUIRE(checkpoints.size() >= 2u);
+  const Json first = json_of({"eval", checkpoints.front()}), last = json_of({"eval", path("steps") + "/001"});
+  BOOST_TEST(first.at("checkpoint") == checkpoints.front());
+  BOOST_TEST(first.at("scores").at("loss").get<double>() > last.at("scores").at("loss").get<double>());
+}
+
+// Predictions.
+
+BOOST_AUTO_TEST_CASE(files_with_and_without_labels_have_the_same_predictions) {
+  train("predicted", {});
+  const std::string labelled = digits("labelled.csv", 600, true), plain = digits("plain.csv", 600, false);
+  const std::string classes = output_of({"predict", path("predicted"), labelled});
+  BOOST_TEST(classes == output_of({"predict", path("predicted"), plain}));
+  const auto rows = lines_of(classes), given = lines_of(text_of(labelled));
+  BOOST_TEST_REQUIRE(rows.size() == 601u);
+  BOOST_TEST(rows[0] == "class");
+  size_t right = 0;
+  for (size_t i = 0; i < given.size(); ++i) right += given[i].substr(given[i].rfind(',') + 1) == rows[i + 1];
+  const double accuracy = static_cast<double>(right) / 600;
+  const Json scores = json_of({"eval", path("predicted"), labelled}).at("scores");
+  BOOST_TEST(std::abs(scores.at("accuracy").get<double>() - accuracy) < 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(predictions_in_every_form) {
+  train("forms", brief);
+  const std::string in = digits("in.csv", 300, false), csv = path("out.csv"), json = path("out.jsonl"),
+                    npz = path("out.npz");
+  for (const std::string& to : {csv, json, npz})
+    output_of({"predict", path("forms"), in, "--probabilities", "-o", to});
+  const auto rows = lines_of(text_of(csv)), objects = lines_of(text_of(json));
+  BOOST_TEST_REQUIRE(rows.size() == 301u);
+  BOOST_TEST_REQUIRE(objects.size() == 300u);
+  BOOST_TEST(rows[0].starts_with("class,probabilities_0,probabilities_1,"));
+  const auto arrays = value_or_throw(data::read_npz(text_of(npz), npz));
+  const auto probabilities = arrays.at("probabilities").as<float>();
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const Json object = Json::parse(objects[i]);
+    BOOST_TEST(rows[i + 1].starts_with(std::to_string(object.at("class").get<int>()) + ','));
+    BOOST_TEST(arrays.at("class").as<int64_t>()[i] == object.at("class").get<int64_t>());
+    for (size_t k = 0; k < 10; ++k)
+      BOOST_TEST(object.at("probabilities").at(k).get<float>() == probabilities[10 * i + k]);
+  }
+  BOOST_TEST(output_of({"predict", path("forms"), in, "-o", csv}, 2).find("exists") != std::string::npos);
+  output_of({"predict", path("forms"), in, "-o", csv, "--force"});
+  BOOST_TEST(lines_of(text_of(csv))[0] == "class");
+}
+
+BOOST_AUTO_TEST_CASE(classes_have_the_names_of_the_run_file) {
+  train("named", {"--set", "train.max_epochs=2"}, "reviews");
+  const auto rows =
+      lines_of(output_of({"predict", path("named"), examples + "reviews.tsv", "--probabilities"}));
+  BOOST_TEST(rows[0] == "class,probabilities_bad,probabilities_good");
+  for (size_t i = 1; i < rows.size(); ++i)
+    BOOST_TEST((rows[i].starts_with("bad,") || rows[i].starts_with("good,")), rows[i]);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_predicted_by_name) {
+  train("line", {"--set", "train.max_epochs=20"}, "linear");
+  const std::string in = folder.write("points.csv", "x1,x2\n1,0\n0,1\n0,0\n");
+  const auto rows = lines_of(output_of({"predict", path("line"), in}));
+  BOOST_TEST_REQUIRE(rows.size() == 4u);
+  BOOST_TEST(rows[0] == "prediction_0");
+  const double expected[] = {3, -2, 1};  // y = 2 x1 - 3 x2 + 1
+  for (size_t i = 0; i < 3; ++i)
+    BOOST_TEST(std::abs(std::stod(rows[i + 1]) - expected[i]) < 0.2, rows[i + 1]);
+}
+
+BOOST_AUTO_TEST_CASE(the_run_file_says_what_the_model_yields) {
+  train("outputs", brief + Arguments{"--set", "model.outputs={best='argmax(logits, 1)', hidden='hidden'}"});
+  const auto rows =
+      lines_of(output_of({"predict", path("outputs"), digits("in.csv", 3, false), "--outputs", "best"}));
+  BOOST_TEST_REQUIRE(rows.size() == 4u);
+  BOOST_TEST(rows[0] == "best");
+  BOOST_TEST(output_of({"predict", path("outputs"), digits("in.csv", 3, false), "--outputs", "beest"}, 1)
+                 .find("the model has no output 'beest'; it has best, hidden") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_predicted_is_said) {
+  train("refusing", brief);
+  const std::string narrow = folder.write("narrow.csv", "1,2,3\n");
+  const auto says = [&](const Arguments& arguments, int code, const std::string& what) {
+    const std::string output = output_of(arguments, code);
+    BOOST_TEST(output.find(what) != std::string::npos, output);
+  };
+  says({"predict", path("refusing"), narrow}, 2,
+       "a sample does not have the 64 features that the model takes, with or without a label");
+  says({"predict", path("refusing"), path("none.csv")}, 3, "none.csv");
+  says({"predict", path("none"), narrow}, 2, "none");
+  says({"eval", path("refusing"), "--on", "test"}, 2, "the run file names no files for testing, data.test");
+  fs::remove_all(path("refusing") + "/001/checkpoints");
+  says({"predict", path("refusing"), narrow}, 2, "has no checkpoint yet");
+}
+
+// Exports.
+
+BOOST_AUTO_TEST_CASE(an_exported_model_is_the_model) {
+  train("exported", brief);
+  const std::string model = path("model/1"), in = digits("in.csv", 50, false);
+  output_of({"export", path("exported"), model});
+  BOOST_TEST(json_of({"eval", model}).at("scores") == json_of({"eval", path("exported")}).at("scores"));
+  BOOST_TEST(output_of({"predict", model, in, "--probabilities"}) ==
+             output_of({"predict", path("exported"), in, "--probabilities"}));
+  BOOST_TEST(output_of({"export", path("exported"), model}, 2).find("exists") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(weights_are_exported_as_safetensors) {
+  train("weights", brief);
+  const std::string file = path("weights.safetensors");
+  output_of({"export", path("weights"), file});
+  const std::string bytes = text_of(file);
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  const Json header = Json::parse(bytes.substr(sizeof length, length));
+  for (const char* const name : {"w1", "b1", "w2", "b2"}) {
+    const auto saved = weights("weights").tensors;
+    const auto expected = std::ranges::find(saved, name, &SavedTensor::name);
+    BOOST_TEST_REQUIRE((expected != saved.end()));
+    const auto range = header.at(name).at("data_offsets").get<std::vector<size_t>>();
+    BOOST_TEST(range[1] - range[0] == expected->value.bytes());
+    BOOST_TEST(std::memcmp(bytes.data() + sizeof length + length + range[0], expected->value.data(),
+                           range[1] - range[0]) == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_model_of_tensorflow_predicts_from_arrays) {
+  const std::string model = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/functions";
+  const Tensor x = Tensor::vector<float>({1, 2, 3});
+  const Tensor rows = x.reshaped({1, 3});
+  std::ofstream(path("x.npz"), std::ios::binary) << value_or_throw(data::write_npz({{"x", rows}}));
+  const auto lines = lines_of(output_of({"predict", model, path("x.npz"), "--outputs", "best,scores"}));
+  BOOST_TEST_REQUIRE(lines.size() == 2u);
+  BOOST_TEST(lines[0] == "best,scores_0,scores_1");
+  BOOST_TEST(lines[1] == "1,34,48");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe

@@ -1,0 +1,204 @@
+// Loaded models: those of TensorFlow yield what TensorFlow computed (tests/golden/make_models.py), from any number of threads, and
+// what is wrong with a model or its inputs is said.
+#include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "apps/data/arrays/npz.h"
+#include "apps/inference/model.h"
+#include "apps/interop/write_graph.h"
+#include "kernels/constructors.h"
+#include "messages/env/real_disk.h"
+#include "tests/support/failure_of.h"
+#include "tests/support/golden_values.h"
+#include "tests/support/op_library.h"
+#include "tests/support/temporary_folder.h"
+
+namespace troupe::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Tensors = std::map<std::string, Tensor>;
+
+const std::string models = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/";
+
+/// The inputs of a golden model, and what it yields for them.
+struct Golden {
+  explicit Golden(const std::string& name) {
+    RealDisk disk;
+    const std::string file = models + name + ".npz";
+    const std::string bytes = value_or_throw(read_file(disk, file, 1 << 20));
+    for (auto& [array, values] : value_or_throw(data::read_npz(bytes, file)))
+      (array.starts_with("in_") ? inputs : outputs).emplace(array.substr(array.find('_') + 1), values);
+  }
+
+  void check(const Tensors& got) const {
+    BOOST_TEST_REQUIRE(got.size() == outputs.size());
+    for (const auto& [name, values] : outputs)
+      BOOST_TEST(difference(got.at(name), values, {1e-6, 1e-6}) == "", name);
+  }
+
+  Tensors inputs, outputs;
+};
+
+/// Returns the failure of loading a model.
+Status failure_of_loading(const std::string& path, const LoadOptions& options = {}) {
+  return failure_of([&] { load(path, options); });
+}
+
+/// Writes a saved model whose graph `build` makes.
+std::string write_model(const TemporaryFolder& folder,
+                        const std::function<void(interop::MetaGraph&)>& build) {
+  interop::MetaGraph meta{.graph = Graph(op_library()->ops),
+                          .tags = {"serve"},
+                          .tensorflow_version = {},
+                          .saver = {},
+                          .collections = {}};
+  build(meta);
+  std::ofstream(folder.path() + "/saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
+  return folder.path();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(model)
+
+BOOST_AUTO_TEST_CASE(models_of_tensorflow) {
+  for (const char* const name : {"functions", "convolution", "recurrent"}) {
+    BOOST_TEST_CONTEXT(name) {
+      const Golden golden(name);
+      const Model model = load(models + name, {.threads = 2});
+      BOOST_TEST(model.source() == models + name);
+      golden.check(model.run(golden.inputs));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(signatures_say_what_a_model_takes_and_yields) {
+  const Model model = load(models + "functions");
+  BOOST_TEST_REQUIRE(model.signatures().size() == 2u);
+  const ModelSignature& scores = model.signature();
+  BOOST_TEST(scores.name == "serving_default");
+  BOOST_TEST(scores.method == "tensorflow/serving/predict");
+  BOOST_TEST_REQUIRE(scores.inputs.size() == 1u);
+  BOOST_TEST(scores.inputs[0].name == "x");
+  BOOST_TEST(scores.inputs[0].shape.text() == "[?,3]");
+  BOOST_TEST_REQUIRE(scores.outputs.size() == 3u);
+  BOOST_TEST(scores.outputs[0].name == "best");
+  BOOST_TEST((scores.outputs[0].dtype == DType::Int64));
+  const Tensor x = Tensor::vector<float>({1, 2});
+  for (const bool up : {false, true}) {
+    const auto moved = model.run({{"x", x}, {"up", Tensor::scalar(up)}}, "moved").at("moved");
+    BOOST_TEST(moved.as<float>()[0] == (up ? 3.0f : -1.0f));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_use_one_model) {
+  const Golden golden("convolution");
+  const Model model = load(models + "convolution", {.threads = 2});
+  std::vector<Tensors> results(4);
+  std::vector<std::thread> threads;
+  for (Tensors& result : results)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) result = model.run(golden.inputs);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensors& result : results) golden.check(result);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_outlives_its_copies) {
+  const Golden golden("recurrent");
+  std::optional<Model> first = load(models + "recurrent", {.threads = 1});
+  const Model second = *first;
+  first.reset();
+  golden.check(second.run(golden.inputs));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_inputs_are_named) {
+  const Model model = load(models + "functions");
+  const auto failure = [&](const Tensors& inputs, std::string_view signature) {
+    return failure_of([&] { model.run(inputs, signature); }).message();
+  };
+  const Tensor x = Golden("functions").inputs.at("x");
+  BOOST_TEST(failure({}, Model::predict) == "InvalidArgument: input 'x', float[?,3], is missing");
+  BOOST_TEST(failure({{"x", x}, {"z", x}}, Model::predict) ==
+             "InvalidArgument: signature 'serving_default' has no input 'z'");
+  BOOST_TEST(failure({{"x", Tensor::vector<float>({1, 2})}}, Model::predict) ==
+             "InvalidArgument: input 'x' must be float[?,3]; it is float[2]");
+  BOOST_TEST(failure({{"x", Tensor::scalar(1.0)}}, Model::predict) ==
+             "InvalidArgument: input 'x' must be float[?,3]; it is double[]");
+  BOOST_TEST(failure({{"x", Tensor()}}, Model::predict) == "InvalidArgument: input 'x' has no value");
+  BOOST_TEST(failure({{"x", x}}, "scores") ==
+             "NotFound: the model in " + models +
+                 "functions has no signature 'scores'; it has moved, serving_default");
+  BOOST_TEST(failure_of([&] {
+               model.run(std::vector{x, x});
+             }).message() ==
+             "InvalidArgument: signature 'serving_default' has 1 inputs, but 2 tensors were given");
+}
+
+BOOST_AUTO_TEST_CASE(folders_without_a_model) {
+  const TemporaryFolder folder;
+  BOOST_TEST((failure_of_loading(folder.path()).code() == Code::NotFound));
+  BOOST_TEST(failure_of_loading(models + "functions", {.threads = 1, .tags = {"gpu"}}).message() ==
+             "NotFound: " + models +
+                 "functions/saved_model.pb: NotFound: the saved model has no graph with 'gpu'; there are "
+                 "graphs with "
+                 "'serve'");
+}
+
+BOOST_AUTO_TEST_CASE(damaged_and_missing_values) {
+  const TemporaryFolder folder;
+  const std::string copy = folder.path() + "/copy",
+                    values = copy + "/variables/variables.data-00000-of-00001";
+  fs::copy(models + "functions", copy, fs::copy_options::recursive);
+  {
+    std::fstream file(values, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(10);
+    file.put('x');
+  }
+  BOOST_TEST((failure_of_loading(copy).code() == Code::DataLoss), failure_of_loading(copy).message());
+  fs::remove_all(copy + "/variables");
+  BOOST_TEST((failure_of_loading(copy).code() == Code::NotFound), failure_of_loading(copy).message());
+  fs::resize_file(copy + "/saved_model.pb", 1000);
+  BOOST_TEST((failure_of_loading(copy).code() == Code::InvalidArgument), failure_of_loading(copy).message());
+}
+
+BOOST_AUTO_TEST_CASE(ops_that_need_a_session_are_named) {
+  const TemporaryFolder folder;
+  const std::string path = write_model(folder, [](interop::MetaGraph& meta) {
+    const Scope g(meta.graph);
+    const Output queue =
+        g.with_name("line").add_one("FIFOQueueV2", {}, {{"component_types", std::vector{DType::Float}}});
+    const Output size = g.with_name("waiting").add_one("QueueSizeV2", {queue});
+    meta.signatures["serving_default"] = {{}, {}, {{"size", size}}};
+  });
+  const Model model = load(path);
+  const Status failure = failure_of([&] { model.run(Tensors{}); });
+  BOOST_TEST((failure.code() == Code::Unimplemented));
+  BOOST_TEST(failure.message().find("waiting") != std::string::npos, failure.message());
+}
+
+BOOST_AUTO_TEST_CASE(outputs_that_are_inputs_or_constants) {
+  const TemporaryFolder folder;
+  const std::string path = write_model(folder, [](interop::MetaGraph& meta) {
+    const Scope g(meta.graph);
+    const Output x = placeholder(g, f32, {-1}, "x"), three = g.constant(Tensor::scalar(3.0f));
+    meta.signatures["serving_default"] = {{}, {{"x", x}}, {{"again", x}, {"same", x}, {"three", three}}};
+    meta.signatures["alone"] = {{}, {{"x", x}}, {{"y", x}}};
+  });
+  const Model model = load(path);
+  const Tensor x = Tensor::vector<float>({1, 2});
+  const Tensors results = model.run({{"x", x}});
+  BOOST_TEST(results.at("again").as<float>()[1] == 2.0f);
+  BOOST_TEST(results.at("same").as<float>()[1] == 2.0f);
+  BOOST_TEST(results.at("three").as<float>()[0] == 3.0f);
+  BOOST_TEST(model.run({{"x", x}}, "alone").at("y").as<float>()[0] == 1.0f);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test
