@@ -18,6 +18,7 @@ find_package(OpenSSL REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)      # apps
 find_package(fmt CONFIG REQUIRED)
 find_package(pegtl CONFIG REQUIRED)
+find_package(simdjson CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(tomlplusplus CONFIG REQUIRED)
 find_package(Protobuf 3.21 REQUIRED)    # the graphs of trained models, TensorFlow's graphs

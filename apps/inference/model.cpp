@@ -121,6 +121,8 @@ const ModelSignature& Model::signature(std::string_view name) const {
 }
 const std::string& Model::source() const { return impl_->values_from; }
 
+void Model::prepare(std::string_view signature) const { (void)impl_->function(impl_->find(signature)); }
+
 std::vector<Tensor> Model::run(std::span<const Tensor> inputs, std::string_view signature) const {
   const size_t number = impl_->find(signature);
   throw_if_failed(check(impl_->signatures[number], inputs));

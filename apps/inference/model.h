@@ -51,6 +51,8 @@ class Model {
   /// Returns where the values of the variables come from: the folder of the checkpoint, or of the saved model.
   const std::string& source() const;
 
+  /// Compiles a signature ahead of its first use. Throws what run() throws for a model that cannot be run.
+  void prepare(std::string_view signature = predict) const;
   /// Computes all outputs of a signature from its inputs; both are in the order of the signature. Throws InvalidArgument, naming
   /// the input, if one of them has the wrong dtype or shape, or the error of an op.
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::string_view signature = predict) const;

@@ -1,0 +1,168 @@
+// The subcommand serve: trained models over HTTP.
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/serve/model_server.h"
+#include "messages/env/real_disk.h"
+
+namespace troupe::commands {
+namespace {
+
+struct ServeArguments {
+  std::vector<std::string> models, labels;
+  serve::HttpOptions http;
+  double timeout = 30, idle_timeout = 60;
+  size_t threads = 0;
+  long long max_batch = 256;
+  bool all_versions = false, json = false;
+};
+
+/// Returns the name of a model that is given none: that of its folder or, if that is a number, of the folder around it.
+std::string default_name(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::absolute(path).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  const std::string name = folder.filename().string();
+  const bool is_number =
+      !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isdigit(c); });
+  return is_number ? folder.parent_path().filename().string() : name;
+}
+
+/// Parses "NAME=NUMBER".
+Result<std::pair<std::string, int64_t>> parse_label(const std::string& text) {
+  const size_t sign = text.find('=');
+  char* end = nullptr;
+  const long long number = sign == std::string::npos ? 0 : std::strtoll(text.c_str() + sign + 1, &end, 10);
+  if (sign == std::string::npos || sign == 0 || *end != '\0' || end == text.c_str() + sign + 1)
+    return invalid_argument("--label " + text + ": expected LABEL=VERSION, such as stable=3");
+  return std::pair(text.substr(0, sign), static_cast<int64_t>(number));
+}
+
+Result<serve::ModelServerOptions> server_options(const ServeArguments& arguments) {
+  serve::ModelServerOptions options;
+  options.threads = arguments.threads;
+  options.timeout =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(arguments.timeout));
+  std::map<std::string, int64_t> labels;
+  for (const std::string& text : arguments.labels) {
+    TROUPE_ASSIGN(auto label, parse_label(text));
+    labels.insert(std::move(label));
+  }
+  for (const std::string& text : arguments.models) {
+    const size_t sign = text.find('=');
+    const bool is_named = sign != std::string::npos && text.find('/') > sign;
+    const std::string path = is_named ? text.substr(sign + 1) : text;
+    serve::ServedModelOptions model{is_named ? text.substr(0, sign) : default_name(path),
+                                    path,
+                                    arguments.all_versions,
+                                    labels,
+                                    arguments.threads,
+                                    {}};
+    model.batching.max_rows = arguments.max_batch;
+    options.models.push_back(std::move(model));
+  }
+  return options;
+}
+
+void print_ready(const serve::ModelServer& models, const serve::HttpServer& server,
+                 const ServeArguments& arguments) {
+  const std::string url = std::string(arguments.http.certificate.empty() ? "http" : "https") + "://" +
+                          arguments.http.address + ':' + std::to_string(server.port());
+  if (arguments.json) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& model : models.models())
+      list.push_back({{"name", model->name()}, {"versions", model->versions()}});
+    print_json({{"url", url}, {"models", list}});
+  } else {
+    for (const auto& model : models.models())
+      std::printf("%s/v1/models/%s: version %lld\n", url.c_str(), model->name().c_str(),
+                  static_cast<long long>(model->versions().back()));
+  }
+  std::fflush(stdout);
+}
+
+int serve_models(ServeArguments arguments) {
+  const auto& stop = stop_on_signals();
+  if (arguments.threads == 0) arguments.threads = std::max(1u, std::thread::hardware_concurrency());
+  const auto options = server_options(arguments);
+  if (!options) return failed(options.status(), arguments.json);
+  RealDisk disk;
+  std::unique_ptr<serve::HttpServer> server;  // outlives the models, whose last answers it gets
+  auto models = serve::ModelServer::open(disk, *options);
+  if (!models) return failed_to_open(models.status(), arguments.json);
+  arguments.http.threads = arguments.threads;
+  arguments.http.idle_timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(arguments.idle_timeout));
+  auto started = serve::HttpServer::start(arguments.http, [&] { return (*models)->make_handler(); });
+  if (!started) return failed(started.status(), arguments.json);
+  server = std::move(*started);
+  (*models)->count_connections([&] { return server->connections(); });
+  print_ready(**models, *server, arguments);
+  constexpr auto tick = std::chrono::milliseconds(100);
+  constexpr int ticks_per_refresh = 20;
+  for (int i = 1; !stop.load(); ++i) {
+    std::this_thread::sleep_for(tick);
+    if (i % ticks_per_refresh != 0) continue;
+    for (const Status& failure : (*models)->refresh())
+      std::fprintf(stderr, "troupe: a new version was not loaded: %s\n", failure.message().c_str());
+  }
+  constexpr auto patience = std::chrono::seconds(10);
+  server->stop(patience);
+  models->reset();
+  return exit_code_of(stop_signal());
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<ServeArguments>();
+  auto* command =
+      add_command(app, "serve", "Serve trained models over HTTP, as TensorFlow Serving does (REST).",
+                  "troupe serve runs/digits --port 8501");
+  command
+      ->add_option("models", arguments->models,
+                   "a run, whose checkpoints are versions, a saved model, or a folder with numbered ones; "
+                   "NAME=PATH names it")
+      ->required();
+  command->add_option("--port", arguments->http.port, "TCP port (8501; 0: any free one)")
+      ->default_val(8501)
+      ->check(CLI::Range(0, 65535));
+  command->add_option("--address", arguments->http.address, "address to listen on (127.0.0.1; 0.0.0.0: all)");
+  auto* certificate = command->add_option("--certificate", arguments->http.certificate,
+                                          "PEM file of the server's certificate: serves HTTPS");
+  command->add_option("--key", arguments->http.key, "PEM file of its key")->needs(certificate);
+  certificate->needs("--key");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "threads that compute and that serve connections (one per core)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--max-batch", arguments->max_batch, "the most samples that are computed together (256)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--max-body", arguments->http.max_body, "the largest request in bytes (64 MiB)")
+      ->transform(CLI::AsSizeValue(false));
+  command
+      ->add_option("--max-connections", arguments->http.max_connections, "the most open connections (10000)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--timeout", arguments->timeout, "seconds that a request may wait for its model (30)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--idle-timeout", arguments->idle_timeout,
+                   "seconds after which an idle or slow connection is closed (60)")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--all-versions", arguments->all_versions, "serve all versions, not only the newest one");
+  command->add_option("--label", arguments->labels, "a label and the version that it stands for: stable=3")
+      ->take_all();
+  command->add_flag("--json", arguments->json,
+                    "print where the models are served, or the error, as one line of JSON");
+  command->callback([arguments, &result] { result = serve_models(*arguments); });
+}
+
+}  // namespace troupe::commands

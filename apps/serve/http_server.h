@@ -1,0 +1,67 @@
+// HttpServer: serves HTTP/1.1 on a TCP port, with or without TLS. Each of its threads serves a part of the connections.
+// Limits protect it: of the size of a request, of idle and slow connections, and of the number of connections. The owner starts and
+// stops it; handlers run on its threads.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "messages/values/status.h"
+
+namespace troupe::serve {
+
+struct HttpRequest {
+  std::string method;  ///< "GET", "POST", ...
+  std::string target;  ///< the path, with the query if there is one
+  std::string body;
+};
+
+struct HttpAnswer {
+  unsigned status = 200;
+  std::string body;
+  const char* content_type = "application/json";
+};
+
+/// Sends the answer. Called exactly once, from any thread.
+using HttpReply = std::function<void(HttpAnswer)>;
+/// Answers a request, at once or later. Called on a thread of the server, which it must not block.
+using HttpHandler = std::function<void(HttpRequest, HttpReply)>;
+
+struct HttpOptions {
+  std::string address = "127.0.0.1";
+  uint16_t port = 0;  ///< 0: any free one
+  size_t threads = 1;
+  size_t max_connections = 10'000;
+  uint64_t max_body = uint64_t{64} << 20;  ///< in bytes
+  /// The longest time between two requests of a connection, and for reading or writing one.
+  std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);
+  /// The PEM files of a certificate and its key. Empty: no TLS.
+  std::string certificate, key;
+};
+
+class HttpServer {
+ public:
+  /// Begins to serve. `make_handler` is called once for each thread. Fails with Unavailable, naming address and port, if the port
+  /// is taken or the address is not one of this machine, and with InvalidArgument for a bad address or certificate.
+  static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
+                                                   const std::function<HttpHandler()>& make_handler);
+  /// Ends as stop() does, without waiting.
+  ~HttpServer();
+
+  uint16_t port() const;
+  size_t connections() const;
+  /// Accepts no more connections and requests, and waits until those in progress are answered, at most for the time given. Handlers
+  /// are not called any more afterwards. Their replies may still come; the server must exist until then.
+  void stop(std::chrono::nanoseconds patience);
+
+ private:
+  struct State;
+  explicit HttpServer(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace troupe::serve

@@ -1,0 +1,268 @@
+#include "apps/serve/model_server.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "apps/serve/answer_json.h"
+#include "messages/values/json_text.h"
+
+namespace troupe::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+unsigned http_status(Code code) {
+  switch (code) {
+    case Code::Ok: return 200;
+    case Code::InvalidArgument:
+    case Code::OutOfRange: return 400;
+    case Code::NotFound: return 404;
+    case Code::ResourceExhausted: return 503;
+    case Code::DeadlineExceeded: return 504;
+    case Code::Unimplemented: return 501;
+    default: return 500;
+  }
+}
+
+HttpAnswer failure(const Status& status) {
+  return {http_status(status.code()), json_line({{"error", status.message()}})};
+}
+HttpAnswer failure(unsigned status, const std::string& text) {
+  return {status, json_line({{"error", text}})};
+}
+
+/// What a path asks of which model.
+struct Route {
+  std::string model;
+  Wanted version;
+  std::string what;  ///< "", "metadata", "predict", "classify" or "regress"
+};
+
+/// Takes the text before the first of these characters off the front of `rest`.
+std::string_view take_until(std::string_view& rest, std::string_view ends) {
+  const size_t at = std::min(rest.find_first_of(ends), rest.size());
+  const std::string_view taken = rest.substr(0, at);
+  rest.remove_prefix(at);
+  return taken;
+}
+
+/// Parses what follows "/v1/models/". Returns nothing if it has another form.
+std::optional<Route> parse_route(std::string_view rest) {
+  Route route;
+  route.model = take_until(rest, "/:");
+  for (const bool is_number : {true, false}) {
+    const std::string_view part = is_number ? "/versions/" : "/labels/";
+    if (!rest.starts_with(part)) continue;
+    rest.remove_prefix(part.size());
+    const std::string_view text = take_until(rest, "/:");
+    if (is_number) {
+      int64_t number = 0;
+      if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size() ||
+          text.empty())
+        return {};
+      route.version.number = number;
+    } else {
+      route.version.label = text;
+    }
+    break;
+  }
+  if (rest == "/metadata")
+    route.what = "metadata";
+  else if (rest == ":predict" || rest == ":classify" || rest == ":regress")
+    route.what = rest.substr(1);
+  else if (!rest.empty())
+    return {};
+  return route.model.empty() ? std::nullopt : std::optional(route);
+}
+
+/// Returns the state of versions in the form of TensorFlow Serving.
+Json states_of(const std::vector<int64_t>& versions) {
+  Json states = Json::array();
+  for (auto number = versions.rbegin(); number != versions.rend(); ++number)
+    states.push_back({{"version", std::to_string(*number)},
+                      {"state", "AVAILABLE"},
+                      {"status", {{"error_code", "OK"}, {"error_message", ""}}}});
+  return {{"model_version_status", states}};
+}
+
+std::string type_name(DType dtype) {
+  std::string text = "DT_" + std::string(name(dtype));
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+Json tensors_of(const std::vector<ModelTensor>& tensors) {
+  Json result = Json::object();
+  for (const ModelTensor& tensor : tensors) {
+    Json dims = Json::array();
+    if (tensor.shape.known_rank())
+      for (const int64_t dim : tensor.shape.dims())
+        dims.push_back({{"size", std::to_string(dim)}, {"name", ""}});
+    result[tensor.name] = {{"dtype", type_name(tensor.dtype)},
+                           {"tensor_shape", {{"dim", dims}, {"unknown_rank", !tensor.shape.known_rank()}}},
+                           {"name", tensor.name}};
+  }
+  return result;
+}
+
+Json metadata_of(const std::string& model, const Version& version) {
+  Json signatures = Json::object();
+  for (const ModelSignature& signature : version.model.signatures())
+    signatures[signature.name] = {{"inputs", tensors_of(signature.inputs)},
+                                  {"outputs", tensors_of(signature.outputs)},
+                                  {"method_name", signature.method}};
+  return {
+      {"model_spec", {{"name", model}, {"signature_name", ""}, {"version", std::to_string(version.number)}}},
+      {"metadata", {{"signature_def", {{"signature_def", signatures}}}}}};
+}
+
+/// Returns the answer to a request whose outputs have been computed.
+HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature, bool by_rows,
+                  const Batcher::Outputs& outputs) {
+  if (!outputs) return failure(outputs.status());
+  const ModelSignature& made = version.model.signature(signature);
+  HttpAnswer result;
+  Status status;
+  if (what == "predict")
+    status = append_predictions(made, *outputs, by_rows, result.body);
+  else if (what == "classify")
+    status = append_classes(made, *outputs, version.classes, result.body);
+  else
+    status = append_numbers(made, *outputs, result.body);
+  return status.ok() ? result : failure(status);
+}
+
+}  // namespace
+
+struct ModelServer::State {
+  explicit State(size_t threads) : compute(threads) {}
+
+  std::chrono::nanoseconds timeout{};
+  std::vector<std::unique_ptr<ServedModel>> models;
+  ServingMetrics metrics;
+  std::function<size_t()> connections;
+  boost::asio::thread_pool compute;  ///< destroyed first, which waits for its tasks
+};
+
+/// Answers the requests that come to one thread of an HttpServer.
+class ModelServer::Requests {
+ public:
+  explicit Requests(State& server) : server_(server) {}
+
+  void handle(HttpRequest request, const HttpReply& reply) {
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
+    if (path == "/metrics") return reply({200, metrics(), "text/plain; version=0.0.4"});
+    if (path == "/v1/models") return reply({200, all_models()});
+    constexpr std::string_view models = "/v1/models/";
+    const auto route =
+        path.starts_with(models) ? parse_route(std::string_view(path).substr(models.size())) : std::nullopt;
+    if (!route)
+      return reply(failure(
+          404,
+          "there is nothing at " + path +
+              "; known: /v1/models/NAME[/versions/N|/labels/LABEL][/metadata|:predict|:classify|:regress], "
+              "/v1/models, /healthz and /metrics"));
+    handle(*route, std::move(request),
+           [this, reply, model = route->model, since = Batcher::Clock::now()](HttpAnswer answer) {
+             server_.metrics.request(model, answer.status,
+                                     std::chrono::duration<double>(Batcher::Clock::now() - since).count());
+             reply(std::move(answer));
+           });
+  }
+
+ private:
+  void handle(const Route& route, HttpRequest request, const HttpReply& reply) {
+    const auto model =
+        std::ranges::find(server_.models, route.model, [](const auto& one) { return one->name(); });
+    if (model == server_.models.end()) return reply(failure(404, "there is no model '" + route.model + "'"));
+    const bool computes = !route.what.empty() && route.what != "metadata";
+    if (request.method != (computes ? "POST" : "GET"))
+      return reply(failure(
+          405, "the method must be " + std::string(computes ? "POST" : "GET") + ", it is " + request.method));
+    const auto version = (*model)->find(route.version);
+    if (!version) return reply(failure(version.status()));
+    if (computes) return compute(route.what, *version, request.body, reply);
+    const bool is_one = route.version.number || !route.version.label.empty();
+    reply({200, json_line(!route.what.empty()
+                              ? metadata_of(route.model, **version)
+                              : states_of(is_one ? std::vector{(*version)->number} : (*model)->versions()))});
+  }
+
+  void compute(const std::string& what, const std::shared_ptr<Version>& version, const std::string& body,
+               const HttpReply& reply) {
+    auto request = parser_.parse(body, version->model);
+    if (!request) return reply(failure(request.status()));
+    auto done = [what, version, reply, signature = request->signature,
+                 by_rows = request->by_rows](const Batcher::Outputs& outputs) {
+      reply(answer(what, *version, signature, by_rows, outputs));
+    };
+    version->batcher->run(std::move(*request), Batcher::Clock::now() + server_.timeout, std::move(done));
+  }
+
+  std::string all_models() const {
+    Json list = Json::array();
+    for (const auto& model : server_.models)
+      list.push_back({{"name", model->name()}, {"versions", model->versions()}});
+    return json_line({{"models", list}});
+  }
+
+  std::string metrics() const {
+    size_t waiting = 0;
+    for (const auto& model : server_.models)
+      for (const int64_t number : model->versions())
+        if (const auto version = model->find({number, {}})) waiting += (*version)->batcher->waiting();
+    return server_.metrics.text(server_.connections ? server_.connections() : 0, waiting);
+  }
+
+  State& server_;
+  RequestParser parser_;
+};
+
+ModelServer::ModelServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ModelServer::~ModelServer() { state_->compute.join(); }
+
+Result<std::unique_ptr<ModelServer>> ModelServer::open(Disk& disk, ModelServerOptions options) {
+  auto state = std::make_unique<State>(options.threads);
+  state->timeout = options.timeout;
+  std::set<std::string> names;
+  for (ServedModelOptions& model : options.models) {
+    const std::string name = model.name;
+    if (!names.insert(name).second)
+      return invalid_argument("two models have the name '" + name + "'; NAME=PATH gives one another name");
+    model.batching.parallel = options.threads;
+    model.batching.submit = [pool = &state->compute](std::function<void()> task) {
+      boost::asio::post(*pool, std::move(task));
+    };
+    model.batching.observe = [metrics = &state->metrics](size_t requests, int64_t rows) {
+      metrics->batch(requests, rows);
+    };
+    auto served = ServedModel::open(disk, std::move(model));
+    if (!served) return Status(served.status().code(), "model '" + name + "': " + served.status().message());
+    state->models.push_back(std::move(*served));
+  }
+  return std::unique_ptr<ModelServer>(new ModelServer(std::move(state)));
+}
+
+HttpHandler ModelServer::make_handler() {
+  return [requests = std::make_shared<Requests>(*state_)](HttpRequest request, const HttpReply& reply) {
+    requests->handle(std::move(request), reply);
+  };
+}
+
+void ModelServer::count_connections(std::function<size_t()> count) { state_->connections = std::move(count); }
+
+std::vector<Status> ModelServer::refresh() {
+  std::vector<Status> failures;
+  for (const auto& model : state_->models)
+    if (const Status status = model->refresh(); !status.ok()) failures.push_back(status);
+  return failures;
+}
+
+const std::vector<std::unique_ptr<ServedModel>>& ModelServer::models() const { return state_->models; }
+
+}  // namespace troupe::serve

@@ -1,0 +1,287 @@
+#include "apps/serve/request_json.h"
+
+#include <openssl/evp.h>
+#include <simdjson.h>
+#include <algorithm>
+#include <optional>
+
+#include "graph/ops/op_table.h"
+#include "kernels/core/type_dispatch.h"
+
+namespace troupe::serve {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+using RequestTypes = Joined<WideRealTypes, TypeList<bool, std::string>>;
+
+/// What is wrong with a value, and where it is: "instances[3].image[0]".
+struct Mistake {
+  std::string place, what;
+};
+using Checked = std::optional<Mistake>;
+
+Checked within(const std::string& place, Checked mistake) {
+  if (mistake) mistake->place = place + mistake->place;
+  return mistake;
+}
+std::string at(size_t index) { return '[' + std::to_string(index) + ']'; }
+
+std::string kind_of(element value) {
+  switch (value.type()) {
+    case element_type::ARRAY: return "a list";
+    case element_type::OBJECT: return "an object";
+    case element_type::STRING: return "text";
+    case element_type::BOOL: return "a truth value";
+    case element_type::NULL_VALUE: return "null";
+    default: return "the number " + simdjson::minify(value);
+  }
+}
+
+std::string text_of(const std::vector<int64_t>& dims) { return PartialShape(dims).text(); }
+std::string text_of(const ModelTensor& tensor) {
+  return std::string(name(tensor.dtype)) + tensor.shape.text();
+}
+
+/// Returns the member of this name; nothing if the value is no object or has none.
+std::optional<element> member(element value, std::string_view name) {
+  element found;
+  if (!value.is_object() || value[name].get(found) != simdjson::SUCCESS) return {};
+  return found;
+}
+
+/// Returns the bytes of {"b64": "..."}; nothing if the value is no such object.
+std::optional<std::string> bytes_of(element value) {
+  const auto encoded = member(value, "b64");
+  std::string_view text;
+  if (!encoded || encoded->get(text) != simdjson::SUCCESS) return {};
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int length =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (length < 0) return {};
+  const size_t padding = static_cast<size_t>(
+      std::ranges::count(text.substr(text.size() - std::min<size_t>(2, text.size())), '='));
+  bytes.resize(static_cast<size_t>(length) - padding);
+  return bytes;
+}
+
+template <class T>
+bool read(element value, T& to) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    std::string_view text;
+    if (value.get(text) == simdjson::SUCCESS) {
+      to = text;
+      return true;
+    }
+    auto bytes = bytes_of(value);
+    if (bytes) to = std::move(*bytes);
+    return bytes.has_value();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value.get(to) == simdjson::SUCCESS;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    double number = 0;
+    if (value.get(number) != simdjson::SUCCESS) return false;
+    to = static_cast<T>(number);
+    return true;
+  } else {
+    int64_t number = 0;
+    if (value.get(number) != simdjson::SUCCESS || !std::in_range<T>(number)) return false;
+    to = static_cast<T>(number);
+    return true;
+  }
+}
+
+/// Stores nested lists of the given dimensions, from number `dim` on.
+template <class T>
+Checked store(element value, std::span<const int64_t> dims, T*& to) {
+  if (dims.empty()) {
+    if (read(value, *to++)) return {};
+    return Mistake{"", "expected a " + std::string(name(dtype_of<T>)) + ", found " + kind_of(value)};
+  }
+  simdjson::dom::array list;
+  if (value.get(list) != simdjson::SUCCESS)
+    return Mistake{"", "expected a list of " + std::to_string(dims[0]) + ", found " + kind_of(value)};
+  size_t count = 0;
+  for (const element item : list) {
+    if (count == static_cast<size_t>(dims[0])) break;
+    if (Checked mistake = store(item, dims.subspan(1), to)) return within(at(count), std::move(mistake));
+    ++count;
+  }
+  if (count != static_cast<size_t>(dims[0]) || list.size() != count)
+    return Mistake{"", "expected a list of " + std::to_string(dims[0]) + ", as before, found one of " +
+                           std::to_string(list.size())};
+  return {};
+}
+
+/// Returns the dimensions of nested lists, as far as their first elements show them.
+std::vector<int64_t> dims_of(element value) {
+  std::vector<int64_t> dims;
+  for (simdjson::dom::array list; value.get(list) == simdjson::SUCCESS; value = *list.begin()) {
+    dims.push_back(static_cast<int64_t>(list.size()));
+    if (list.size() == 0) break;
+  }
+  return dims;
+}
+
+/// Allocates the tensor of an input with the dimensions that its first value shows. A body of `bytes` bytes cannot have more
+/// elements.
+Checked allocate(const ModelTensor& input, const std::vector<int64_t>& dims, size_t bytes, Tensor& tensor) {
+  size_t elements = 1;
+  for (const int64_t dim : dims)
+    elements = dim == 0 ? 0 : elements > bytes ? elements : elements * static_cast<size_t>(dim);
+  // simdjson counts no further than this.
+  constexpr int64_t longest = 0xFFFFFF - 1;
+  if (std::ranges::any_of(dims, [&](int64_t dim) { return dim > longest; }))
+    return Mistake{"", "a list is too long; at most " + std::to_string(longest) + " elements are allowed"};
+  const auto shape = Shape::make(dims, input.dtype);
+  if (elements > bytes) return Mistake{"", "the lists are of different lengths"};
+  if (!shape || !input.shape.compatible_with(*shape))
+    return Mistake{"", "input '" + input.name + "' must be " + text_of(input) +
+                           "; the lists have the dimensions " + text_of(dims)};
+  auto memory = Tensor::allocate(input.dtype, *shape);
+  if (!memory) return Mistake{"", memory.status().text()};
+  tensor = std::move(*memory);
+  return {};
+}
+
+Checked unsupported(const ModelTensor& input) {
+  return Mistake{"", "input '" + input.name + "' is " + text_of(input) + ", of which JSON has no values"};
+}
+
+/// Fails for members that are no inputs.
+Checked check_names(element object, const ModelSignature& signature) {
+  for (const auto& [key, value] : simdjson::dom::object(object))
+    if (std::ranges::find(signature.inputs, key, &ModelTensor::name) == signature.inputs.end())
+      return Mistake{"", "signature '" + signature.name + "' has no input '" + std::string(key) + "'"};
+  return {};
+}
+
+/// Returns whether a value has values by the names of inputs.
+bool has_names(element value) { return value.is_object() && !member(value, "b64"); }
+
+/// Returns the value of an input in an instance, or in the value of "inputs".
+Checked find_value(element from, const ModelSignature& signature, size_t input, element& found) {
+  const std::string& name = signature.inputs[input].name;
+  if (has_names(from)) {
+    const auto value = member(from, name);
+    if (!value) return Mistake{"", "input '" + name + "' is missing"};
+    found = *value;
+    return {};
+  }
+  if (signature.inputs.size() != 1)
+    return Mistake{"", "the model takes " + std::to_string(signature.inputs.size()) +
+                           " inputs; expected an object with their names, found " + kind_of(from)};
+  found = from;
+  return {};
+}
+
+Checked read_rows(const simdjson::dom::array& instances, const ModelSignature& signature, size_t bytes,
+                  ModelRequest& request) {
+  request.rows = static_cast<int64_t>(instances.size());
+  if (request.rows == 0) return Mistake{"", "there are no instances"};
+  size_t number = 0;
+  for (const element instance : instances) {
+    if (has_names(instance))
+      if (Checked mistake = check_names(instance, signature)) return within(at(number), std::move(mistake));
+    ++number;
+  }
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    const ModelTensor& input = signature.inputs[i];
+    element value;
+    if (Checked mistake = find_value(*instances.begin(), signature, i, value))
+      return within(at(0), std::move(mistake));
+    const std::vector<int64_t> of_row = dims_of(value);
+    std::vector<int64_t> dims = {request.rows};
+    dims.insert(dims.end(), of_row.begin(), of_row.end());
+    if (Checked mistake = allocate(input, dims, bytes, request.inputs.emplace_back())) return mistake;
+    Checked mistake;
+    const bool known = with_type(RequestTypes{}, input.dtype, [&]<class T>(std::type_identity<T>) {
+      T* to = request.inputs.back().write<T>().data();
+      size_t row = 0;
+      for (const element instance : instances) {
+        const std::string name = has_names(instance) ? '.' + input.name : std::string();
+        mistake = find_value(instance, signature, i, value);
+        if (!mistake) mistake = within(name, store(value, of_row, to));
+        if (mistake) return (void)(mistake = within(at(row), std::move(mistake)));
+        ++row;
+      }
+    });
+    if (!known) return unsupported(input);
+    if (mistake) return mistake;
+  }
+  return {};
+}
+
+Checked read_columns(element inputs, const ModelSignature& signature, size_t bytes, ModelRequest& request) {
+  request.by_rows = false;
+  if (has_names(inputs))
+    if (Checked mistake = check_names(inputs, signature)) return mistake;
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    const ModelTensor& input = signature.inputs[i];
+    element value;
+    if (Checked mistake = find_value(inputs, signature, i, value)) return mistake;
+    const std::vector<int64_t> dims = dims_of(value);
+    if (Checked mistake = allocate(input, dims, bytes, request.inputs.emplace_back())) return mistake;
+    Checked mistake;
+    const bool known = with_type(RequestTypes{}, input.dtype, [&]<class T>(std::type_identity<T>) {
+      T* to = request.inputs.back().write<T>().data();
+      mistake = store(value, dims, to);
+    });
+    if (!known) return unsupported(input);
+    if (mistake) return within(has_names(inputs) ? '.' + input.name : std::string(), std::move(mistake));
+    if (i == 0) request.rows = dims.empty() ? 0 : dims[0];
+  }
+  return {};
+}
+
+Status status_of(const std::string& root, const Checked& mistake) {
+  return mistake ? invalid_argument(root + mistake->place + ": " + mistake->what) : Status();
+}
+
+}  // namespace
+
+struct RequestParser::State {
+  simdjson::dom::parser parser;
+};
+
+RequestParser::RequestParser() : state_(std::make_unique<State>()) {}
+RequestParser::~RequestParser() = default;
+RequestParser::RequestParser(RequestParser&&) noexcept = default;
+RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;
+
+Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& model) try {
+  element root;
+  if (const auto error = state_->parser.parse(body).get(root); error != simdjson::SUCCESS)
+    return invalid_argument(std::string("the body is not JSON: ") + simdjson::error_message(error));
+  if (!root.is_object()) return invalid_argument("the body must be an object, found " + kind_of(root));
+  ModelRequest request;
+  request.signature = Model::predict;
+  if (const auto given = member(root, "signature_name")) {
+    std::string_view name;
+    if (given->get(name) != simdjson::SUCCESS)
+      return invalid_argument("signature_name: expected text, found " + kind_of(*given));
+    if (!name.empty()) request.signature = name;
+  }
+  const ModelSignature& signature = model.signature(request.signature);
+  for (const char* const key : {"instances", "examples"}) {
+    const auto rows = member(root, key);
+    if (!rows) continue;
+    simdjson::dom::array list;
+    if (rows->get(list) != simdjson::SUCCESS)
+      return invalid_argument(std::string(key) + ": expected a list, found " + kind_of(*rows));
+    TROUPE_RETURN_IF_FAILED(status_of(key, read_rows(list, signature, body.size(), request)));
+    return request;
+  }
+  const auto inputs = member(root, "inputs");
+  if (!inputs) return invalid_argument("the body must have instances, inputs or examples");
+  TROUPE_RETURN_IF_FAILED(status_of("inputs", read_columns(*inputs, signature, body.size(), request)));
+  return request;
+} catch (const Error& error) {
+  return error.status();
+} catch (const simdjson::simdjson_error& error) {
+  return invalid_argument(std::string("the body is not JSON: ") + error.what());
+}
+
+}  // namespace troupe::serve

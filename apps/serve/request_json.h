@@ -1,0 +1,43 @@
+// The requests of TensorFlow Serving's REST interface as tensors. What clients send is not trusted.
+// Source: TensorFlow Serving, docs/api_rest.md.
+//
+//   {"signature_name": "...", "instances": [...]}    by rows: each instance is a value or, by input name, an object of values
+//   {"signature_name": "...", "inputs": ...}         by columns: a value or, by input name, an object of values
+//   {"examples": [{"NAME": value, ...}, ...]}        for classify and regress: by rows
+//
+// A value is a number, text, true or false, {"b64": "..."} for bytes, or lists of these, as deep as the tensor has dimensions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/inference/model.h"
+
+namespace troupe::serve {
+
+struct ModelRequest {
+  std::string signature;       ///< its name; Model::predict if the request names none
+  std::vector<Tensor> inputs;  ///< in the order of the signature
+  int64_t rows = 0;            ///< the number of instances; by columns, of the first dimension of the inputs
+  bool by_rows = true;
+};
+
+/// Parses requests. One per connection, because it keeps its memory; one thread at a time.
+class RequestParser {
+ public:
+  RequestParser();
+  ~RequestParser();
+  RequestParser(RequestParser&&) noexcept;
+  RequestParser& operator=(RequestParser&&) noexcept;
+
+  /// Parses the body of a request to a model. Fails with InvalidArgument, naming the input and the place, if it is not JSON of the
+  /// form above, or if a value does not have the dtype or the shape of its input; with NotFound if the model has no such signature.
+  Result<ModelRequest> parse(const std::string& body, const Model& model);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace troupe::serve

@@ -1,0 +1,88 @@
+#include "apps/serve/served_model.h"
+
+#include <algorithm>
+
+#include "apps/runs/trained_run.h"
+
+namespace troupe::serve {
+
+Result<std::unique_ptr<ServedModel>> ServedModel::open(Disk& disk, ServedModelOptions options) {
+  std::unique_ptr<ServedModel> model(new ServedModel(disk, std::move(options)));
+  const Status status = model->refresh();
+  if (model->versions().empty()) return status;
+  return model;
+}
+
+Result<std::shared_ptr<Version>> ServedModel::find(const Wanted& wanted) const {
+  std::optional<int64_t> number = wanted.number;
+  if (!wanted.label.empty()) {
+    const auto label = options_.labels.find(wanted.label);
+    if (label == options_.labels.end())
+      return not_found("model '" + name() + "' has no version with the label '" + wanted.label + "'");
+    number = label->second;
+  }
+  const std::lock_guard guard(mutex_);
+  if (!number) return versions_.rbegin()->second;
+  const auto found = versions_.find(*number);
+  if (found == versions_.end())
+    return not_found("model '" + name() + "' is not served in version " + std::to_string(*number));
+  return found->second;
+}
+
+std::vector<int64_t> ServedModel::versions() const {
+  const std::lock_guard guard(mutex_);
+  std::vector<int64_t> numbers;
+  for (const auto& [number, version] : versions_) numbers.push_back(number);
+  return numbers;
+}
+
+/// Returns the versions to serve, of those that there are.
+std::vector<VersionPlace> ServedModel::wanted(const std::vector<VersionPlace>& found) const {
+  if (options_.all_versions) return found;
+  std::vector<VersionPlace> result;
+  for (const VersionPlace& place : found) {
+    const bool has_label =
+        std::ranges::any_of(options_.labels, [&](const auto& label) { return label.second == place.number; });
+    if (has_label || place == found.back()) result.push_back(place);
+  }
+  return result;
+}
+
+Result<std::shared_ptr<Version>> ServedModel::load_version(const VersionPlace& place) const {
+  TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk_, place.path, {}, {.threads = options_.threads}));
+  try {
+    run.model.prepare();
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return std::make_shared<Version>(place.number, run.model, run.classes(), options_.batching);
+}
+
+Status ServedModel::refresh() {
+  TROUPE_ASSIGN(const auto found, find_versions(disk_, options_.path));
+  const std::vector<VersionPlace> places = wanted(found);
+  Status failure;
+  for (const VersionPlace& place : places) {
+    const auto known = versions();
+    if (std::ranges::find(known, place.number) != known.end()) continue;
+    auto version = load_version(place);
+    if (!version) {
+      failure = Status(version.status().code(), place.path + ": " + version.status().message());
+      continue;
+    }
+    const std::lock_guard guard(mutex_);
+    versions_.emplace(place.number, std::move(*version));
+  }
+  std::vector<std::shared_ptr<Version>> dropped;  // destroyed after the lock is released
+  const std::lock_guard guard(mutex_);
+  const auto newest = versions_.empty() ? 0 : versions_.rbegin()->first;
+  for (auto at = versions_.begin(); at != versions_.end();) {
+    const bool stays =
+        at->first == newest || std::ranges::find(places, at->first, &VersionPlace::number) != places.end();
+    if (!stays) dropped.push_back(std::move(at->second));
+    at = stays ? std::next(at) : versions_.erase(at);
+  }
+  return failure;
+}
+
+}  // namespace troupe::serve

@@ -1,0 +1,137 @@
+// The JSON of the REST interface: what TensorFlow Serving documents becomes tensors and back, and mistakes are named with their
+// place.
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+
+#include "apps/interop/write_graph.h"
+#include "apps/serve/answer_json.h"
+#include "apps/serve/request_json.h"
+#include "kernels/constructors.h"
+#include "tests/support/op_library.h"
+#include "tests/support/temporary_folder.h"
+
+namespace troupe::test {
+namespace {
+
+using serve::ModelRequest;
+
+struct Fixture {
+  Fixture() {
+    interop::MetaGraph meta{.graph = Graph(op_library()->ops),
+                            .tags = {"serve"},
+                            .tensorflow_version = {},
+                            .saver = {},
+                            .collections = {}};
+    const Scope g(meta.graph);
+    const Output x = placeholder(g, f32, {-1, 2}, "x"), n = placeholder(g, i32, {-1}, "n"),
+                 t = placeholder(g, DType::String, {-1}, "t"), b = placeholder(g, DType::Bool, {-1}, "b");
+    meta.signatures["serving_default"] = {{}, {{"x", x}}, {{"x", x}}};
+    meta.signatures["all"] = {
+        {}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}};
+    std::ofstream(folder.path() + "/saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
+    model.emplace(load(folder.path(), {.threads = 1}));
+  }
+
+  Result<ModelRequest> parse(const std::string& body) { return parser.parse(body, *model); }
+  ModelRequest parsed(const std::string& body) { return value_or_throw(parse(body)); }
+  std::string mistake(const std::string& body) { return parse(body).status().message(); }
+  std::string answer(const ModelRequest& request) const {
+    std::string text;
+    throw_if_failed(serve::append_predictions(model->signature(request.signature), request.inputs,
+                                              request.by_rows, text));
+    return text;
+  }
+
+  const TemporaryFolder folder;
+  std::optional<Model> model;
+  serve::RequestParser parser;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(request_json, Fixture)
+
+BOOST_AUTO_TEST_CASE(rows_of_one_input) {
+  const ModelRequest request = parsed(R"({"instances": [[1, 2.5], [-3e2, 0]]})");
+  BOOST_TEST(request.rows == 2);
+  BOOST_TEST(request.signature == "serving_default");
+  BOOST_TEST(request.inputs[0].signature() == "float[2,2]");
+  BOOST_TEST(answer(request) == R"({"predictions":[[1,2.5],[-300,0]]})");
+  BOOST_TEST(answer(parsed(R"({"instances": [{"x": [1, 2]}]})")) == R"({"predictions":[[1,2]]})");
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_several_inputs) {
+  const ModelRequest request = parsed(
+      R"({"signature_name": "all", "instances": [{"n": 7, "x": [0.1, 2], "b": true, "t": "a\"b"}, {"t": {"b64": "aGk="}, "x": [3, 4], "n": -1, "b": false}]})");
+  BOOST_TEST(
+      answer(request) ==
+      R"({"predictions":[{"b":true,"n":7,"t":"a\"b","x":[0.1,2]},{"b":false,"n":-1,"t":"hi","x":[3,4]}]})");
+}
+
+BOOST_AUTO_TEST_CASE(columns) {
+  const ModelRequest one = parsed(R"({"inputs": [[1, 2]]})");
+  BOOST_TEST(!one.by_rows);
+  BOOST_TEST(answer(one) == R"({"outputs":[[1,2]]})");
+  BOOST_TEST(
+      answer(parsed(
+          R"({"signature_name": "all", "inputs": {"x": [[1, 2]], "n": [3], "t": ["u"], "b": [true]}})")) ==
+      R"({"outputs":{"b":[true],"n":[3],"t":["u"],"x":[[1,2]]}})");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_become_null) {
+  std::string text;
+  const Tensor odd = Tensor::vector<float>({std::nanf(""), INFINITY, 1e-30f});
+  BOOST_TEST(serve::append_predictions(model->signature(), std::vector{odd}, true, text).ok());
+  BOOST_TEST(text == R"({"predictions":[null,null,1e-30]})");
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_named) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "the body is not JSON"},
+      {"[1]", "the body must be an object, found a list"},
+      {"{}", "the body must have instances, inputs or examples"},
+      {R"({"instances": 3})", "instances: expected a list, found the number 3"},
+      {R"({"instances": []})", "instances: there are no instances"},
+      {R"({"instances": [[1, 2], [3]]})", "instances[1]: expected a list of 2, as before, found one of 1"},
+      {R"({"instances": [[1, 2], 3]})", "instances[1]: expected a list of 2, found the number 3"},
+      {R"({"instances": [[1, "a"]]})", "instances[0][1]: expected a float, found text"},
+      {R"({"instances": [[1, 2, 3]]})", "input 'x' must be float[?,2]; the lists have the dimensions [1,3]"},
+      {R"({"instances": [{"y": [1, 2]}]})", "instances[0]: signature 'serving_default' has no input 'y'"},
+      {R"({"signature_name": 3, "instances": []})", "signature_name: expected text, found the number 3"},
+      {R"({"signature_name": "none", "instances": []})", "has no signature 'none'"},
+      {R"({"signature_name": "all", "instances": [[1, 2]]})", "instances[0]: the model takes 4 inputs"},
+      {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 1, "t": "", "b": true}, {"x": [1, 2]}]})",
+       "instances[1]: input 'b' is missing"},
+      {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 1.5, "t": "", "b": true}]})",
+       "instances[0].n: expected a int32, found the number 1.5"},
+      {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 3000000000, "t": "", "b": true}]})",
+       "instances[0].n: expected a int32"},
+      {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 1, "t": {"b64": "?"}, "b": true}]})",
+       "instances[0].t: expected a string, found an object"},
+      {R"({"inputs": {"x": [[1, null]]}})", "inputs.x[0][1]: expected a float, found null"},
+  };
+  for (const auto& [body, expected] : cases)
+    BOOST_TEST(mistake(body).find(expected) != std::string::npos, body << ": " << mistake(body));
+}
+
+// The lists of the first instance say how much memory a request takes, so they must not say more than its bytes can hold.
+BOOST_AUTO_TEST_CASE(a_small_body_takes_little_memory) {
+  std::string body = R"({"inputs": [[)";
+  for (int i = 0; i < 2000; ++i) body += i == 0 ? "1" : ",1";
+  body += ']';
+  for (int i = 0; i < 2000; ++i) body += ",0";
+  BOOST_TEST(mistake(body + "]}").find("the lists are of different lengths") != std::string::npos,
+             mistake(body + "]}"));
+}
+
+BOOST_AUTO_TEST_CASE(deep_lists_are_refused) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  BOOST_TEST(!parse(R"({"instances": )" + deep + '}').status().ok());
+  BOOST_TEST(
+      !parse(R"({"instances": [)" + std::string(300, '[') + std::string(300, ']') + "]}").status().ok());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test

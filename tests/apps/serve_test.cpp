@@ -1,0 +1,333 @@
+// Models served over HTTP by the real program: answers, versions, limits, and ends.
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/apps/digits_runs.h"
+
+namespace troupe {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace fs = std::filesystem;
+namespace http = boost::beast::http;
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+using Json = nlohmann::json;
+
+struct Answer {
+  unsigned status = 0;
+  std::string body;
+  Json json() const { return Json::parse(body); }
+};
+
+/// A connection to a server.
+template <class Stream>
+class Client {
+ public:
+  template <class... More>
+  explicit Client(uint16_t port, More&... more) : stream_(context_, more...) {
+    beast::get_lowest_layer(stream_).connect({asio::ip::make_address("127.0.0.1"), port});
+  }
+
+  Stream& stream() { return stream_; }
+  Answer ask(http::verb method, const std::string& target, const std::string& body = {}) {
+    http::request<http::string_body> request{method, target, 11};
+    request.set(http::field::host, "localhost");
+    request.body() = body;
+    request.prepare_payload();
+    http::write(stream_, request);
+    return read();
+  }
+  Answer read() {
+    http::response<http::string_body> response;
+    http::read(stream_, buffer_, response);
+    return {response.result_int(), response.body()};
+  }
+  Answer get(const std::string& target) { return ask(http::verb::get, target); }
+  Answer post(const std::string& target, const std::string& body) {
+    return ask(http::verb::post, target, body);
+  }
+
+ private:
+  asio::io_context context_;
+  Stream stream_;
+  beast::flat_buffer buffer_;
+};
+using Plain = Client<asio::ip::tcp::socket>;
+
+struct Fixture : test::DigitsRuns {
+  Fixture() {
+    Program training(TROUPE_PROGRAM, run("train", "served", {"--set", "train.max_epochs=3"}));
+    BOOST_TEST_REQUIRE(training.end() == 0, training.output());
+  }
+
+  std::string path(const std::string& name) const { return folder.path() + '/' + name; }
+  /// Starts a server of a run, on any free port.
+  void serve(const Arguments& arguments) {
+    Arguments all = {"serve", "--port", "0", "--json"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    server.emplace(TROUPE_PROGRAM, all);
+    BOOST_TEST_REQUIRE(server->wait_for("url"), server->output());
+    const std::string url = Json::parse(server->output()).at("url");
+    port = static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
+  }
+  void serve() { serve({path("served/001")}); }
+
+  /// Returns the pixels of the first digits as a request.
+  static std::string digits(size_t rows) {
+    std::ifstream file(std::string(TROUPE_SOURCE_DIR) + "/examples/digits.csv");
+    std::string text = R"({"instances":[)", line;
+    for (size_t i = 0; i < rows && std::getline(file, line); ++i)
+      text += (i == 0 ? "[" : ",[") + line.substr(0, line.rfind(',')) + ']';
+    return text + "]}";
+  }
+
+  std::optional<Program> server;
+  uint16_t port = 0;
+};
+
+constexpr const char* predict = "/v1/models/served:predict";
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(serve, Fixture)
+
+BOOST_AUTO_TEST_CASE(predictions_are_those_of_predict) {
+  const std::string in = folder.write("in.csv", "");
+  fs::copy_file(std::string(TROUPE_SOURCE_DIR) + "/examples/digits.csv", in,
+                fs::copy_options::overwrite_existing);
+  Program program(TROUPE_PROGRAM,
+                  {"predict", path("served"), in, "--probabilities", "-o", path("out.jsonl")});
+  BOOST_TEST_REQUIRE(program.end() == 0, program.output());
+  serve();
+  const Json answer = Plain(port).post(predict, digits(100)).json().at("predictions");
+  BOOST_TEST_REQUIRE(answer.size() == 100u);
+  std::ifstream expected(path("out.jsonl"));
+  std::string line;
+  for (size_t i = 0; i < 100 && std::getline(expected, line); ++i) {
+    const Json object = Json::parse(line);
+    BOOST_TEST(answer[i].at("class") == object.at("class"));
+    for (size_t k = 0; k < 10; ++k)
+      BOOST_TEST(std::abs(answer[i].at("probabilities")[k].get<double>() -
+                          object.at("probabilities")[k].get<double>()) < 1e-6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_kind_of_request_is_answered) {
+  serve();
+  Plain client(port);
+  BOOST_TEST(client.get("/healthz").body == "ok\n");
+  const Json classes = client.post("/v1/models/served:classify", digits(2)).json().at("results");
+  BOOST_TEST(classes.size() == 2u);
+  BOOST_TEST(classes[0].size() == 10u);
+  BOOST_TEST(classes[0][3][0] == "3");
+  const Json status = client.get("/v1/models/served").json().at("model_version_status")[0];
+  BOOST_TEST(status.at("state") == "AVAILABLE");
+  const std::string version = status.at("version");
+  const Json metadata = client.get("/v1/models/served/metadata").json();
+  BOOST_TEST(metadata.at("model_spec").at("version") == version);
+  const Json signature =
+      metadata.at("metadata").at("signature_def").at("signature_def").at("serving_default");
+  BOOST_TEST(signature.at("inputs").at("image").at("dtype") == "DT_FLOAT");
+  BOOST_TEST(client.post("/v1/models/served/versions/" + version + ":predict", digits(1)).status == 200u);
+  BOOST_TEST(client.get("/v1/models").json().at("models")[0].at("name") == "served");
+  const std::string metrics = client.get("/metrics").body;
+  BOOST_TEST(
+      metrics.find("troupe_serving_requests_total{model=\"served\",status=\"200\"} 4\n") != std::string::npos,
+      metrics);
+}
+
+BOOST_AUTO_TEST_CASE(bad_requests_leave_the_connection_usable) {
+  serve();
+  Plain client(port);
+  const std::vector<std::tuple<http::verb, std::string, std::string, unsigned>> requests = {
+      {http::verb::get, "/", "", 404},
+      {http::verb::get, "/v1/models/none", "", 404},
+      {http::verb::get, "/v1/models/served/versions/7", "", 404},
+      {http::verb::get, "/v1/models/served/versions/x", "", 404},
+      {http::verb::get, "/v1/models/served/labels/none", "", 404},
+      {http::verb::get, predict, "", 405},
+      {http::verb::post, predict, "", 400},
+      {http::verb::post, predict, "{", 400},
+      {http::verb::post, predict, R"({"instances": [[1]]})", 400},
+      {http::verb::post, "/v1/models/served:regress", digits(1), 400},
+      {http::verb::post, predict, digits(1), 200}};
+  for (const auto& [method, target, body, status] : requests) {
+    const Answer answer = client.ask(method, target, body);
+    BOOST_TEST(answer.status == status, target << ": " << answer.status << ' ' << answer.body);
+    if (status != 200) BOOST_TEST(answer.json().contains("error"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_clients_at_once_get_their_own_answers) {
+  serve();
+  const Json all = Plain(port).post(predict, digits(40)).json().at("predictions");
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> clients;
+  for (size_t i = 0; i < 16; ++i)
+    clients.emplace_back([&, i] {
+      Plain client(port);
+      const std::string mine = digits(i + 1);
+      for (int round = 0; round < 20; ++round) {
+        const Json got = client.post(predict, mine).json().at("predictions");
+        wrong += got.size() != i + 1;
+        for (size_t row = 0; row < got.size(); ++row) wrong += got[row].at("class") != all[row].at("class");
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  BOOST_TEST(wrong == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_new_checkpoint_takes_over_without_a_lost_request) {
+  serve();
+  const auto version = [&] {
+    return Plain(port)
+        .get("/v1/models/served")
+        .json()
+        .at("model_version_status")[0]
+        .at("version")
+        .get<std::string>();
+  };
+  const std::string before = version();
+  std::atomic<bool> ends = false;
+  std::atomic<int> failed = 0, answered = 0;
+  std::thread client([&] {
+    Plain connection(port);
+    while (!ends) {
+      failed += connection.post(predict, digits(3)).status != 200;
+      ++answered;
+    }
+  });
+  Program training(TROUPE_PROGRAM,
+                   run("train", "served", {"--resume", "auto", "--set", "train.max_epochs=5"}));
+  BOOST_TEST(training.end() == 0, training.output());
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (version() == before && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ends = true;
+  client.join();
+  BOOST_TEST(version() != before);
+  BOOST_TEST(failed == 0);
+  BOOST_TEST(answered > 0);
+}
+
+BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
+  for (const char* const number : {"1", "2"}) {
+    Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
+    BOOST_TEST_REQUIRE(exporting.end() == 0, exporting.output());
+  }
+  serve({"digits=" + path("models"), "--label", "stable=1"});
+  Plain client(port);
+  BOOST_TEST(client.get("/v1/models/digits").json().at("model_version_status").size() == 2u);
+  BOOST_TEST(client.post("/v1/models/digits/labels/stable:predict", digits(1)).status == 200u);
+  BOOST_TEST(
+      client.get("/v1/models/digits/labels/stable").json().at("model_version_status")[0].at("version") ==
+      "1");
+  BOOST_TEST(client.get("/v1/models/digits/metadata").json().at("model_spec").at("version") == "2");
+}
+
+// Limits.
+
+BOOST_AUTO_TEST_CASE(large_requests_are_refused) {
+  serve({path("served/001"), "--max-body", "1000"});
+  BOOST_TEST(Plain(port).post(predict, digits(1)).status == 200u);
+  BOOST_TEST(Plain(port).post(predict, digits(100)).status == 413u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_http_is_refused) {
+  serve();
+  Plain client(port);
+  asio::write(client.stream(), asio::buffer(std::string("\x16\x03\x01 nonsense\r\n\r\n")));
+  BOOST_TEST(client.read().status == 400u);
+  BOOST_TEST(Plain(port).get("/healthz").status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(silent_clients_are_dropped) {
+  serve({path("served/001"), "--idle-timeout", "0.2"});
+  Plain silent(port), slow(port);
+  asio::write(slow.stream(), asio::buffer(std::string("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n12")));
+  for (Plain* const client : {&silent, &slow}) {
+    char byte = 0;
+    boost::system::error_code error;
+    client->stream().read_some(asio::buffer(&byte, 1), error);
+    BOOST_TEST(error.failed());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(more_connections_than_allowed_are_closed) {
+  serve({path("served/001"), "--max-connections", "1"});
+  Plain first(port);
+  BOOST_TEST(first.get("/healthz").status == 200u);
+  Plain second(port);
+  char byte = 0;
+  boost::system::error_code error;
+  second.stream().read_some(asio::buffer(&byte, 1), error);
+  BOOST_TEST(error.failed());
+  BOOST_TEST(first.get("/healthz").status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(clients_that_wait_for_permission_get_it) {
+  serve();
+  Plain client(port);
+  const std::string body = digits(1);
+  asio::write(client.stream(), asio::buffer(std::string("POST ") + predict +
+                                            " HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: " +
+                                            std::to_string(body.size()) + "\r\n\r\n"));
+  BOOST_TEST(client.read().status == 100u);
+  asio::write(client.stream(), asio::buffer(body));
+  BOOST_TEST(client.read().status == 200u);
+}
+
+// Ends.
+
+BOOST_AUTO_TEST_CASE(a_signal_ends_the_server_though_clients_are_connected) {
+  serve();
+  Plain idle(port);
+  BOOST_TEST(idle.get("/healthz").status == 200u);
+  BOOST_TEST(server->end(SIGTERM) == 143);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_said) {
+  serve();
+  const auto says = [&](const Arguments& arguments, int code, const std::string& what) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    BOOST_TEST(program.output().find(what) != std::string::npos, program.output());
+  };
+  says({"serve", path("served"), "--port", std::to_string(port)}, 1, "cannot listen on 127.0.0.1:");
+  says({"serve", path("none")}, 2, "none");
+  says({"serve", path("served"), path("served/001")}, 2,
+       "two models have the name 'served'; NAME=PATH gives one another name");
+  says({"serve", path("served"), "--label", "stable"}, 2, "expected LABEL=VERSION");
+  says({"serve", path("served"), "--address", "nowhere"}, 2, "'nowhere' is not an IP address");
+}
+
+BOOST_AUTO_TEST_CASE(https) {
+  const std::string cluster =
+      folder.write("cluster.toml",
+                   "cluster = { name = \"lab\", tls = { cert = \"node.pem\", key = \"node.key\", ca = "
+                   "\"ca.pem\" } }\n[jobs]\nworker = [\"127.0.0.1:1\"]\n");
+  Program certs(TROUPE_PROGRAM, {"certs", path("certs"), "--cluster", cluster});
+  BOOST_TEST_REQUIRE(certs.end() == 0, certs.output());
+  serve(
+      {path("served/001"), "--certificate", path("certs/worker-0.pem"), "--key", path("certs/worker-0.key")});
+  asio::ssl::context tls(asio::ssl::context::tls_client);
+  Client<asio::ssl::stream<asio::ip::tcp::socket>> client(port, tls);
+  client.stream().handshake(asio::ssl::stream_base::client);
+  BOOST_TEST(client.post(predict, digits(1)).status == 200u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe
