@@ -33,6 +33,20 @@ install_packages() {
   rm -f "$log"
 }
 
+# install_python_packages: makes build/python, a virtual environment with the packages of tests/requirements.txt. Without them the tests
+# that need them are skipped, so a failure is only reported.
+install_python_packages() {
+  local folder="$root/build/python" wanted="$root/tests/requirements.txt"
+  ! cmp -s "$wanted" "$folder/installed.txt" || return 0
+  say "installing the Python packages of tests/requirements.txt"
+  if python3 -m venv --clear "$folder" >/dev/null &&
+      "$folder/bin/pip" install --quiet --disable-pip-version-check --retries 1 -r "$wanted" >&2; then
+    cp "$wanted" "$folder/installed.txt"
+  else
+    say "the Python packages could not be installed: the tests that need them are skipped"
+  fi
+}
+
 installed() { dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p'; }
 
 # configure PRESET [NAME=VALUE...]: runs CMake if the build folder is new, the presets have changed, or a value differs.

@@ -28,9 +28,12 @@ int export_model(const ExportArguments& arguments) {
   if (!model) return failed_to_open(model.status(), arguments.json);
   if (disk.info(arguments.to).ok())
     return failed(already_exists(arguments.to + " exists"), arguments.json, bad_usage);
-  const bool is_safetensors = arguments.to.ends_with(".safetensors");
-  const Status status = is_safetensors ? runs::export_safetensors(disk, *model, arguments.to)
-                                       : runs::export_saved_model(disk, *model, arguments.to);
+  const auto write = [&] {
+    if (arguments.to.ends_with(".safetensors")) return runs::export_safetensors(disk, *model, arguments.to);
+    if (arguments.to.ends_with(".onnx")) return runs::export_onnx(disk, *model, *library, arguments.to);
+    return runs::export_saved_model(disk, *model, arguments.to);
+  };
+  const Status status = write();
   if (!status.ok()) return failed(status, arguments.json);
   print_files({arguments.to}, arguments.json);
   return 0;

@@ -5,7 +5,9 @@
 
 #include "actors/checkpoint/safetensors.h"
 #include "apps/interop/write_graph.h"
+#include "apps/onnx/to_onnx.h"
 #include "apps/runs/trained_run.h"
+#include "graph/build/needed_part.h"
 #include "messages/tensor_files/bundle_writer.h"
 
 namespace troupe::runs {
@@ -26,8 +28,12 @@ Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
   TROUPE_ASSIGN(auto source, inference::open_model(disk, path, {"serve"}, std::move(ops)));
   std::map<std::string, std::shared_ptr<StateCell>> cells;
   StateTable state;
+  std::vector<Output> results;
+  for (const auto& [name, signature] : source.meta.signatures)
+    for (const auto& [output_name, output] : signature.outputs) results.push_back(output);
+  const std::vector<bool> needed = nodes_needed(source.meta.graph, results);
   for (const Node& node : source.meta.graph.nodes()) {
-    if (!is_variable(node)) continue;
+    if (!needed[node.id] || !is_variable(node)) continue;
     TROUPE_ASSIGN(auto cell, state.require("", node));
     cells.emplace(cell->name(), std::move(cell));
   }
@@ -65,6 +71,17 @@ Status export_saved_model(Disk& disk, const TrainedModel& model, const std::stri
     TROUPE_RETURN_IF_FAILED(write_whole(disk, config, model.config));
   }
   return write_whole(disk, graph, interop::write_saved_model(model.source.meta));
+}
+
+Status export_onnx(Disk& disk, const TrainedModel& model, const OpLibrary& library, const std::string& file) {
+  const auto& signatures = model.source.meta.signatures;
+  const auto signature = signatures.find(std::string(Model::predict));
+  if (signature == signatures.end())
+    return not_found("the model has no signature '" + std::string(Model::predict) +
+                     "'; model.outputs of the run file says what a model yields");
+  TROUPE_ASSIGN(const std::string bytes,
+                onnx::to_onnx(model.source.meta, signature->second, model.values, library));
+  return write_whole(disk, file, bytes);
 }
 
 Status export_safetensors(Disk& disk, const TrainedModel& model, const std::string& path) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/inference/model_source.h"
+#include "kernels/core/kernel.h"
 #include "messages/env/disk.h"
 
 namespace troupe::runs {
@@ -16,13 +17,17 @@ struct TrainedModel {
   std::string config;                    ///< the text of the run file; empty: none
 };
 
-/// Reads a model and the values of all its variables. Fails as load() does.
+/// Reads a model and the values of the variables that its signatures need. Fails as load() does.
 Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
                                         std::shared_ptr<const OpTable> ops);
 
 /// Writes a folder in TensorFlow's SavedModel format, which TensorFlow, TensorFlow Serving and load() read, with the run file.
 /// Fails with AlreadyExists if there is a file saved_model.pb.
 Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder);
+
+/// Writes what the signature Model::predict computes to a file in the ONNX format. Fails with NotFound if there is no such
+/// signature, and as to_onnx() does.
+Status export_onnx(Disk& disk, const TrainedModel& model, const OpLibrary& library, const std::string& file);
 
 /// Writes the values of the variables to a file in the safetensors format. Fails with Unimplemented if it does not have a dtype.
 Status export_safetensors(Disk& disk, const TrainedModel& model, const std::string& file);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/build/frames.h"
 #include "graph/build/needed_part.h"
 #include "kernels/constructors.h"
 
@@ -42,24 +43,35 @@ struct Compared {
   bool are_logits = false;  ///< a softmax cross-entropy compares it
 };
 
+/// Returns what softmax cross-entropies of the loss compare with labels, unless labels are used to compute it.
+std::vector<Compared> logits(const Graph& graph, const LossInputs& inputs, const std::vector<bool>& of_loss) {
+  const Marks of_samples = dependents(graph, inputs.samples), of_labels = dependents(graph, inputs.labels);
+  std::vector<Compared> found;
+  for (const Node& node : graph.nodes()) {
+    if (!of_loss[node.id] || !node.type().ends_with("SoftmaxCrossEntropyWithLogits")) continue;
+    const Output tensor = before_reshapes(graph, node.inputs[0]);
+    if (of_samples[tensor.node] && !of_labels[tensor.node] &&
+        std::ranges::find(found, tensor, &Compared::tensor) == found.end())
+      found.push_back({tensor, true});
+  }
+  return found;
+}
+
 /// Returns the tensors computed from samples alone that nodes compare which depend on labels, too. Of those that follow from others
 /// of them only the first ones are returned.
 std::vector<Compared> compared(const Graph& graph, const LossInputs& inputs) {
-  const Marks of_samples = dependents(graph, inputs.samples), of_labels = dependents(graph, inputs.labels),
-              of_loss = nodes_needed(graph, {inputs.loss});
+  const std::vector<bool> of_loss = nodes_needed(graph, {inputs.loss});
+  if (auto found = logits(graph, inputs, of_loss); !found.empty()) return found;
+  const Marks of_samples = dependents(graph, inputs.samples), of_labels = dependents(graph, inputs.labels);
   std::vector<Compared> found;
   for (const Node& node : graph.nodes()) {
-    if (!of_labels[node.id] || !of_loss[node.id]) continue;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const Output input = node.inputs[i];
+    if (!of_labels[node.id] || !of_loss[node.id] || flow_kind(node) != FlowKind::None) continue;
+    for (const Output& input : node.inputs) {
       if (of_labels[input.node] || !of_samples[input.node] || !is_floating(graph.dtype(input))) continue;
-      const bool are_logits = i == 0 && node.type().ends_with("SoftmaxCrossEntropyWithLogits");
       const Output tensor = before_reshapes(graph, input);
-      const auto known = std::ranges::find(found, tensor, &Compared::tensor);
-      if (known == found.end())
-        found.push_back({tensor, are_logits});
-      else
-        known->are_logits |= are_logits;
+      if (flow_kind(graph.node(tensor.node)) == FlowKind::None &&
+          std::ranges::find(found, tensor, &Compared::tensor) == found.end())
+        found.push_back({tensor});
     }
   }
   std::ranges::sort(found, {}, [](const Compared& one) { return one.tensor; });

@@ -1,0 +1,112 @@
+// Rules for convolutions, pooling and normalization. TensorFlow's images have their channels last unless data_format says
+// otherwise, those of ONNX first: the transposes around each op cancel out between two of them, which runtimes see.
+#include <algorithm>
+
+#include "apps/onnx/conversion.h"
+
+namespace troupe::onnx {
+namespace {
+
+const std::vector<int64_t> channels_first = {0, 3, 1, 2}, channels_last = {0, 2, 3, 1};
+
+bool has_channels_last(const Node& node) { return node.attrs.get<std::string>("data_format") == "NHWC"; }
+
+/// Returns the numbers for height and width.
+std::vector<int64_t> of_plane(const Node& node, const char* attr) {
+  const auto& all = node.attrs.get<std::vector<int64_t>>(attr);
+  const size_t first = has_channels_last(node) ? 1 : 2;
+  return {all[first], all[first + 1]};
+}
+
+Status add_padding(const Node& node, NodeAttributes& attributes) {
+  const auto& padding = node.attrs.get<std::string>("padding");
+  if (padding == "SAME") attributes.emplace_back("auto_pad", std::string("SAME_UPPER"));
+  if (padding != "EXPLICIT") return {};
+  const auto& pairs = node.attrs.get<std::vector<int64_t>>("explicit_paddings");
+  const size_t first = has_channels_last(node) ? 2 : 4;
+  attributes.emplace_back("pads",
+                          std::vector{pairs[first], pairs[first + 2], pairs[first + 1], pairs[first + 3]});
+  return {};
+}
+
+std::string images(Conversion& to, const Node& node) {
+  const std::string& given = to.input(node, 0);
+  return has_channels_last(node) ? to.add("Transpose", {given}, {{"perm", channels_first}}) : given;
+}
+
+void set_images(Conversion& to, const Node& node, const std::string& value) {
+  to.set(node, 0, has_channels_last(node) ? to.add("Transpose", {value}, {{"perm", channels_last}}) : value);
+}
+
+Status convolution(Conversion& to, const Node& node) {
+  NodeAttributes attributes = {{"strides", of_plane(node, "strides")},
+                               {"dilations", of_plane(node, "dilations")}};
+  TROUPE_RETURN_IF_FAILED(add_padding(node, attributes));
+  // [height, width, in, out] to [out, in, height, width]
+  const std::string filter =
+      to.add("Transpose", {to.input(node, 1)}, {{"perm", std::vector<int64_t>{3, 2, 0, 1}}});
+  set_images(to, node, to.add("Conv", {images(to, node), filter}, attributes));
+  return {};
+}
+
+/// The filter [height, width, in, multiplier] becomes [in * multiplier, 1, height, width], in groups of one channel.
+Status depthwise_convolution(Conversion& to, const Node& node) {
+  const PartialShape& shape = to.shape(node, 1);
+  if (!shape.fully_known()) return unimplemented("the shape of the filter is not known");
+  NodeAttributes attributes = {{"strides", of_plane(node, "strides")},
+                               {"dilations", of_plane(node, "dilations")},
+                               {"group", shape[2]}};
+  TROUPE_RETURN_IF_FAILED(add_padding(node, attributes));
+  const std::string turned =
+      to.add("Transpose", {to.input(node, 1)}, {{"perm", std::vector<int64_t>{2, 3, 0, 1}}});
+  const std::string filter =
+      to.add("Reshape", {turned, to.integers({shape[2] * shape[3], 1, shape[0], shape[1]})});
+  set_images(to, node, to.add("Conv", {images(to, node), filter}, attributes));
+  return {};
+}
+
+Status pool(Conversion& to, const Node& node) {
+  NodeAttributes attributes = {{"kernel_shape", of_plane(node, "ksize")},
+                               {"strides", of_plane(node, "strides")}};
+  TROUPE_RETURN_IF_FAILED(add_padding(node, attributes));
+  set_images(to, node,
+             to.add(node.type() == "MaxPool" ? "MaxPool" : "AveragePool", {images(to, node)}, attributes));
+  return {};
+}
+
+/// Returns a vector with an element per channel as something to combine with images.
+std::string per_channel(Conversion& to, const Node& node, const std::string& vector) {
+  if (has_channels_last(node)) return vector;
+  return to.add("Unsqueeze", {vector, to.integers({1, 2})});
+}
+
+Status bias(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Add", {to.input(node, 0), per_channel(to, node, to.input(node, 1))}));
+  return {};
+}
+
+Status batch_norm(Conversion& to, const Node& node) {
+  if (node.attrs.get<bool>("is_training"))
+    return unimplemented("it normalizes with the statistics of the batch, as in training");
+  if (to.dtype(node, 0) != DType::Float) return unimplemented("it can be exported for float only");
+  const std::string epsilon = to.constant(Tensor::scalar(node.attrs.get<float>("epsilon")));
+  const std::string deviation = to.add("Sqrt", {to.add("Add", {to.input(node, 4), epsilon})});
+  const std::string factor = to.add("Div", {to.input(node, 1), deviation});
+  const std::string centred = to.add("Sub", {to.input(node, 0), per_channel(to, node, to.input(node, 3))});
+  const std::string scaled = to.add("Mul", {centred, per_channel(to, node, factor)});
+  to.set(node, 0, to.add("Add", {scaled, per_channel(to, node, to.input(node, 2))}));
+  return {};
+}
+
+}  // namespace
+
+void add_image_rules(Rules& rules) {
+  rules["Conv2D"] = convolution;
+  rules["DepthwiseConv2dNative"] = depthwise_convolution;
+  for (const char* const op : {"MaxPool", "AvgPool"}) rules[op] = pool;
+  rules["BiasAdd"] = bias;
+  for (const char* const op : {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
+    rules[op] = batch_norm;
+}
+
+}  // namespace troupe::onnx

@@ -1,0 +1,201 @@
+// Rules for arithmetic, comparisons, activations, products and reductions.
+#include <numeric>
+
+#include "apps/onnx/conversion.h"
+
+namespace troupe::onnx {
+namespace {
+
+/// The ops that ONNX has under another name, or the same: with the same inputs, and one output.
+constexpr std::pair<const char*, const char*> renamed[] = {
+    {"Abs", "Abs"},
+    {"Acos", "Acos"},
+    {"Acosh", "Acosh"},
+    {"Add", "Add"},
+    {"AddN", "Sum"},
+    {"AddV2", "Add"},
+    {"Asin", "Asin"},
+    {"Asinh", "Asinh"},
+    {"Atan", "Atan"},
+    {"Atanh", "Atanh"},
+    {"Ceil", "Ceil"},
+    {"Cos", "Cos"},
+    {"Cosh", "Cosh"},
+    {"Elu", "Elu"},
+    {"Equal", "Equal"},
+    {"Erf", "Erf"},
+    {"Exp", "Exp"},
+    {"Floor", "Floor"},
+    {"Greater", "Greater"},
+    {"GreaterEqual", "GreaterOrEqual"},
+    {"Inv", "Reciprocal"},
+    {"IsNan", "IsNaN"},
+    {"Less", "Less"},
+    {"LessEqual", "LessOrEqual"},
+    {"Log", "Log"},
+    {"LogicalAnd", "And"},
+    {"LogicalNot", "Not"},
+    {"LogicalOr", "Or"},
+    {"Maximum", "Max"},
+    {"Minimum", "Min"},
+    {"Mul", "Mul"},
+    {"Neg", "Neg"},
+    {"Pow", "Pow"},
+    {"RealDiv", "Div"},
+    {"Reciprocal", "Reciprocal"},
+    {"Relu", "Relu"},
+    {"Rint", "Round"},
+    {"Round", "Round"},
+    {"Select", "Where"},
+    {"SelectV2", "Where"},
+    {"Sigmoid", "Sigmoid"},
+    {"Sign", "Sign"},
+    {"Sin", "Sin"},
+    {"Sinh", "Sinh"},
+    {"Softplus", "Softplus"},
+    {"Softsign", "Softsign"},
+    {"Sqrt", "Sqrt"},
+    {"Sub", "Sub"},
+    {"Tan", "Tan"},
+    {"Tanh", "Tanh"},
+};
+
+Status renamed_op(Conversion& to, const Node& node) {
+  for (const auto& [ours, theirs] : renamed)
+    if (node.type() == ours) to.set(node, 0, to.add(theirs, to.inputs(node)));
+  return {};
+}
+
+Status divide(Conversion& to, const Node& node) {
+  if (!is_floating(to.dtype(node, 0))) return unimplemented("integers are divided in another way by ONNX");
+  to.set(node, 0, to.add("Div", to.inputs(node)));
+  return {};
+}
+
+Status not_equal(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Not", {to.add("Equal", to.inputs(node))}));
+  return {};
+}
+
+Status square(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Mul", {to.input(node, 0), to.input(node, 0)}));
+  return {};
+}
+
+Status squared_difference(Conversion& to, const Node& node) {
+  const std::string difference = to.add("Sub", to.inputs(node));
+  to.set(node, 0, to.add("Mul", {difference, difference}));
+  return {};
+}
+
+Status rsqrt(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Reciprocal", {to.add("Sqrt", to.inputs(node))}));
+  return {};
+}
+
+/// Returns the number 1 in the dtype of the first input.
+Result<std::string> one(Conversion& to, const Node& node) {
+  if (to.dtype(node, 0) == DType::Float) return to.constant(Tensor::scalar(1.0f));
+  if (to.dtype(node, 0) == DType::Double) return to.constant(Tensor::scalar(1.0));
+  return unimplemented("it can be exported for float and double only");
+}
+
+Status log1p(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const std::string unit, one(to, node));
+  to.set(node, 0, to.add("Log", {to.add("Add", {to.input(node, 0), unit})}));
+  return {};
+}
+
+Status expm1(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const std::string unit, one(to, node));
+  to.set(node, 0, to.add("Sub", {to.add("Exp", to.inputs(node)), unit}));
+  return {};
+}
+
+Status relu6(Conversion& to, const Node& node) {
+  if (to.dtype(node, 0) != DType::Float) return unimplemented("it can be exported for float only");
+  to.set(node, 0,
+         to.add("Clip",
+                {to.input(node, 0), to.constant(Tensor::scalar(0.0f)), to.constant(Tensor::scalar(6.0f))}));
+  return {};
+}
+
+Status leaky_relu(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("LeakyRelu", to.inputs(node), {{"alpha", node.attrs.get<float>("alpha")}}));
+  return {};
+}
+
+Status selu(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Selu", to.inputs(node)));
+  return {};
+}
+
+Status softmax(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add(node.type(), to.inputs(node), {{"axis", int64_t{-1}}}));
+  return {};
+}
+
+Status arg_extremum(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const int64_t axis, to.known_integer(node, 1));
+  const std::string at = to.add(node.type(), {to.input(node, 0)}, {{"axis", axis}, {"keepdims", int64_t{0}}});
+  const DType wanted = node.output_types[0].dtype;
+  to.set(node, 0, wanted == DType::Int64 ? at : to.cast(at, wanted));
+  return {};
+}
+
+/// Returns an input with its last two dimensions exchanged.
+Result<std::string> transposed(Conversion& to, const Node& node, size_t input) {
+  TROUPE_ASSIGN(const int64_t rank, to.rank(node, input));
+  std::vector<int64_t> order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return to.add("Transpose", {to.input(node, input)}, {{"perm", order}});
+}
+
+Status matrix_product(Conversion& to, const Node& node) {
+  const bool is_batch = node.type() != "MatMul";
+  std::vector<std::string> factors = to.inputs(node);
+  const char* const names[] = {is_batch ? "adj_x" : "transpose_a", is_batch ? "adj_y" : "transpose_b"};
+  for (size_t i = 0; i < 2; ++i) {
+    if (!node.attrs.get<bool>(names[i])) continue;
+    TROUPE_ASSIGN(factors[i], transposed(to, node, i));
+  }
+  to.set(node, 0, to.add("MatMul", factors));
+  return {};
+}
+
+/// ReduceSum takes its axes as an input, the others as an attribute.
+Status reduction(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const auto axes, to.known_integers(node, 1));
+  const std::string op = "Reduce" + node.type();
+  const int64_t keeps = node.attrs.get<bool>("keep_dims") ? 1 : 0;
+  if (axes.empty())
+    to.set(node, 0, to.add("Identity", {to.input(node, 0)}));
+  else if (node.type() == "Sum")
+    to.set(node, 0, to.add(op, {to.input(node, 0), to.integers(axes)}, {{"keepdims", keeps}}));
+  else
+    to.set(node, 0, to.add(op, {to.input(node, 0)}, {{"axes", axes}, {"keepdims", keeps}}));
+  return {};
+}
+
+}  // namespace
+
+void add_math_rules(Rules& rules) {
+  for (const auto& [ours, theirs] : renamed) rules[ours] = renamed_op;
+  rules["Div"] = divide;
+  rules["NotEqual"] = not_equal;
+  rules["Square"] = square;
+  rules["SquaredDifference"] = squared_difference;
+  rules["Rsqrt"] = rsqrt;
+  rules["Log1p"] = log1p;
+  rules["Expm1"] = expm1;
+  rules["Relu6"] = relu6;
+  rules["LeakyRelu"] = leaky_relu;
+  rules["Selu"] = selu;
+  for (const char* const op : {"Softmax", "LogSoftmax"}) rules[op] = softmax;
+  for (const char* const op : {"ArgMax", "ArgMin"}) rules[op] = arg_extremum;
+  for (const char* const op : {"MatMul", "BatchMatMul", "BatchMatMulV2"}) rules[op] = matrix_product;
+  for (const char* const op : {"Sum", "Mean", "Max", "Min", "Prod"}) rules[op] = reduction;
+}
+
+}  // namespace troupe::onnx

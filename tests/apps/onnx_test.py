@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Exports to ONNX: onnx accepts them, and onnxruntime computes with them what `troupe predict` does.
+
+  onnx_test.py PROGRAM SOURCE_DIR
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import onnx
+    import onnxruntime
+except ImportError as error:
+    print(f"skipped: {error} (tests/requirements.txt)")
+    sys.exit(77)
+
+PROGRAM, SOURCE = (os.path.abspath(argument) for argument in sys.argv[1:3])
+SAMPLES = 7
+
+
+def troupe(*arguments, code=0):
+    """Runs the program, which must end with this exit code. Returns its output."""
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == code, f"{arguments}: {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def random_input(random, given):
+    """Returns samples for an input of an ONNX model."""
+    shape = [SAMPLES if isinstance(size, str) else size for size in given.shape]
+    numbers = random.integers(0, 10, shape)
+    return numbers.astype({"tensor(float)": "float32", "tensor(int32)": "int32", "tensor(int64)": "int64"}[given.type])
+
+
+def check(model, name):
+    """Exports a model, and compares what both runtimes compute."""
+    troupe("export", model, f"{name}.onnx")
+    onnx.checker.check_model(f"{name}.onnx", full_check=True)
+    session = onnxruntime.InferenceSession(f"{name}.onnx")
+    random = numpy.random.default_rng(1)
+    inputs = {given.name: random_input(random, given) for given in session.get_inputs()}
+    outputs = [output.name for output in session.get_outputs()]
+    theirs = session.run(outputs, inputs)
+    numpy.savez(f"{name}_in.npz", **inputs)
+    troupe("predict", model, f"{name}_in.npz", "--outputs", ",".join(outputs), "-o", f"{name}_out.npz")
+    ours = numpy.load(f"{name}_out.npz")
+    for output, values in zip(outputs, theirs):
+        numpy.testing.assert_allclose(values, ours[output], rtol=1e-5, atol=1e-6, err_msg=f"{name}: {output}")
+
+
+def train(example, *more):
+    troupe("train", os.path.join(SOURCE, "examples", f"{example}.toml"), "-q", "--set", "train.max_epochs=1", *more)
+    return os.path.join("runs", example)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for example in ["digits", "digits_cnn", "digits_lstm", "linear", "ratings"]:
+            check(train(example), example)
+        for model in ["convolution", "functions"]:
+            check(os.path.join(SOURCE, "tests", "golden", "models", model), model)
+        refusal = troupe("export", train("reviews"), "reviews.onnx", code=1)
+        assert "UnsortedSegment" in refusal and "no rule that exports this op" in refusal, refusal
+        assert not os.path.exists("reviews.onnx")
+
+
+if __name__ == "__main__":
+    main()
