@@ -1,5 +1,6 @@
-# What is installed: one shared library whose symbol table has the public interface only, the public headers, the program, and the
-# package for find_package(troupe CONFIG). Tested by tests/install.
+# What is installed: two shared libraries whose symbol tables have the public interface only, the public headers, the program, and the
+# package for find_package(troupe CONFIG). troupe::troupe builds, trains and runs graphs; troupe::inference only computes with trained
+# models, and needs neither actors nor sockets. Tested by tests/install.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -86,20 +87,30 @@ set(TROUPE_PUBLIC_HEADERS
   actors/supervision/child_spec.h
   apps/op.h
   apps/service.h
+
+  # The inference library.
+  apps/inference/model.h
+  apps/inference.h
 )
 
-# The library consists of the same objects as the program.
-add_library(troupe_library SHARED)
-foreach(folder messages graph devices kernels actors nn)
-  target_sources(troupe_library PRIVATE $<TARGET_OBJECTS:troupe_${folder}>)
-endforeach()
-target_link_libraries(troupe_library PRIVATE troupe_nn)
-set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-target_link_options(troupe_library PRIVATE LINKER:--as-needed,--no-undefined,--version-script=${exports})
-set_target_properties(troupe_library PROPERTIES
-  OUTPUT_NAME troupe EXPORT_NAME troupe LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-target_compile_features(troupe_library INTERFACE cxx_std_20)
+# The libraries consist of the same objects as the program: those of folders that are static libraries.
+function(troupe_shared_library name export)
+  add_library(troupe_${name} SHARED)
+  foreach(folder ${ARGN})
+    target_sources(troupe_${name} PRIVATE $<TARGET_OBJECTS:troupe_${folder}>)
+    target_link_libraries(troupe_${name} PRIVATE troupe_${folder})
+  endforeach()
+  set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(troupe_${name} PRIVATE LINKER:--as-needed,--no-undefined,--version-script=${exports})
+  set_target_properties(troupe_${name} PROPERTIES
+    OUTPUT_NAME ${export} LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_features(troupe_${name} INTERFACE cxx_std_20)
+endfunction()
+troupe_shared_library(library troupe messages graph devices kernels actors nn)
+set_target_properties(troupe_library PROPERTIES EXPORT_NAME troupe)
+troupe_shared_library(inference_library troupe_inference messages graph devices kernels checkpoint_files interop inference)
+set_target_properties(troupe_inference_library PROPERTIES EXPORT_NAME inference)
 
 # In the source tree, headers include each other by paths from its root; installed headers, by paths from include/. So a program
 # that uses the library needs no other include directory, and may have folders called messages/ or graph/ of its own.
@@ -111,7 +122,7 @@ include(\"${PROJECT_SOURCE_DIR}/cmake/stage_headers.cmake\")")
 install(DIRECTORY ${staged}/troupe DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 install(TARGETS troupe)
-install(TARGETS troupe_library EXPORT troupe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS troupe_library troupe_inference_library EXPORT troupe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe FILE troupeConfig.cmake NAMESPACE troupe:: DESTINATION ${package})
 write_basic_package_version_file(troupeConfigVersion.cmake COMPATIBILITY SameMinorVersion)

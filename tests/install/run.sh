@@ -16,38 +16,45 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe include/troupe/troupe.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe include/troupe/troupe.h include/troupe/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
 "$prefix/bin/troupe" version >/dev/null
 
-# Symbols: names of the public headers, and nothing of what the library is made of.
-nm -DC --defined-only "$library" | cut -d' ' -f3- >"$work/exports"
-sed -E ':again; s/<[^<>]*>//g; t again' "$work/exports" >"$work/names"  # without template arguments
-grep -q '^troupe::Session::run(' "$work/exports" || fail "Session::run is not exported"
-! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::' "$work/names" >&2 || fail "these are exported"
-! grep -E '(caf|capnp|kj|boost|tbb|dnnl|hwy|re2|Eigen|wire)::|::Impl::' "$work/exports" |
-  grep -vE '^troupe::detail::(seal|make_schema_check)\(' >&2 || fail "these are exported"
-sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::(nn::)?([A-Za-z0-9_]+).*/\4/' "$work/names" | sort -u |
-  while read -r name; do
-    grep -rqw -- "$name" "$prefix/include" || fail "troupe::$name is exported and stands in no public header"
-  done
+# look_at LIBRARY SYMBOL NEEDED: checks what a library exports, needs, and does when it is loaded.
+look_at() {
+  # Symbols: names of the public headers, and nothing of what the library is made of.
+  nm -DC --defined-only "$1" | cut -d' ' -f3- >"$work/exports"
+  sed -E ':again; s/<[^<>]*>//g; t again' "$work/exports" >"$work/names"  # without template arguments
+  grep -q "^$2(" "$work/exports" || fail "$2 is not exported"
+  ! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::' "$work/names" >&2 || fail "these are exported"
+  ! grep -E '(caf|capnp|kj|boost|tbb|dnnl|hwy|re2|Eigen|google|wire)::|::Impl::' "$work/exports" |
+    grep -vE '^troupe::detail::(seal|make_schema_check)\(' >&2 || fail "these are exported"
+  sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::(nn::)?([A-Za-z0-9_]+).*/\4/' "$work/names" | sort -u |
+    while read -r name; do
+      grep -rqw -- "$name" "$prefix/include" || fail "troupe::$name is exported and stands in no public header"
+    done
 
-# What it needs is what it says it needs, and loading it runs no code of ours (Boost.Asio's headers and CAF's have some, and with a
-# sanitizer Eigen's).
-needed='lib(caf_core|capnp|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|ssl|zstd|crypto|stdc\+\+|m|gcc_s|c|asan|ubsan)[-.]|ld-linux'
-! readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^$needed" >&2 || fail "these are needed"
-for file in $(nm "$library" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
-  grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || readelf -d "$library" | grep -q libasan ||
-    fail "$file has a static constructor"
-done
+  # What it needs is what it says it needs, and loading it runs no code of ours (the headers of Boost.Asio, CAF and protobuf have some, and
+  # with a sanitizer Eigen's).
+  ! readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^($common|$3)[-.]|ld-linux" >&2 || fail "these are needed"
+  local file
+  for file in $(nm "$1" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
+    grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || [ -n "$(find "$source/apps/interop" -name "$file")" ] ||
+      readelf -d "$1" | grep -q libasan ||
+      fail "$file has a static constructor"
+  done
+}
+common='lib(capnp|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|zstd|stdc\+\+|m|gcc_s|c|asan|ubsan)'
+look_at "$library" troupe::Session::run 'lib(caf_core|ssl|crypto)'
+look_at "${library%/*}/libtroupe_inference.so" troupe::Model::run 'libprotobuf'
 
 # Public headers bring std and our own; <troupe/service.h> alone brings Cap'n Proto.
 compiler=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_COMPILER=//p')
-printf '#include <troupe/%s.h>\n' troupe op >"$work/all.cpp"
+printf '#include <troupe/%s.h>\n' troupe op inference >"$work/all.cpp"
 "$compiler" -std=c++20 -I "$prefix/include" -M "$work/all.cpp" | tr -s ' \\' '\n' >"$work/headers"
-! grep -E '/(caf|capnp|kj|boost|eigen3|Eigen|fmt|spdlog|dnnl|oneapi|hwy|openssl|re2|tbb|unicode)/' "$work/headers" >&2 || fail "public headers include these"
+! grep -E '/(caf|capnp|kj|boost|eigen3|Eigen|fmt|spdlog|dnnl|oneapi|google|hwy|openssl|re2|tbb|unicode)/' "$work/headers" >&2 || fail "public headers include these"
 
 build_consumer() {  # FOLDER NAME
   quietly cmake -S "$1" -B "$work/$2" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" "${options[@]}"
@@ -72,6 +79,9 @@ run "$work/embed/ops"  # Swish at -1, 0 and 1, then its derivative
 run "$work/embed/service"
 head -2 "$work/out" | tr -d '\n' | grep -qx "0 1 0 2 1 3 " || { cat "$work/out" >&2; fail "service numbers words wrongly"; }
 tail -1 "$work/out" | grep -qF "no room for 'gnu': the vocabulary has capacity 4" || { cat "$work/out" >&2; fail "a full vocabulary does not say so"; }
+
+run "$work/embed/predict" "$source/tests/golden/models/functions"
+[ "$(tail -3 "$work/out" | tr '\n' ' ')" = "best = int64[1] same = float[1,3] scores = float[1,2] " ] || { cat "$work/out" >&2; fail "predict is wrong"; }
 
 build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"
