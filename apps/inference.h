@@ -1,5 +1,5 @@
-// The inference library in one header, installed as <troupe/inference.h>: loads trained models and computes with them. It has neither
-// actors nor sockets. A complete program is examples/embed/predict.cpp.
+// The inference library in one header, installed as <troupe/inference.h>: loads trained models and computes with them. It has
+// neither actors nor sockets. A complete program is examples/embed/predict.cpp.
 #pragma once
 
 #include "apps/inference/model.h"

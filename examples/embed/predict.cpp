@@ -1,5 +1,5 @@
-// Loads a model and lists what it takes and yields; then computes its outputs for a sample of zeros. It links the inference library,
-// troupe::inference, which needs neither a cluster nor a trainer.
+// Loads a model and lists what it takes and yields; then computes its outputs for a sample of zeros. It links the inference
+// library, troupe::inference, which needs neither a cluster nor a trainer.
 //
 //   predict FOLDER        of a run, a checkpoint, or a saved model: runs/digits/001
 #include <troupe/inference.h>
