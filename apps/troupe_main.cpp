@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <exception>
 #include <string_view>
+#include <vector>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/config/diagnostics.h"
 
 namespace troupe::commands {
 namespace {
@@ -17,12 +19,32 @@ bool wants_json(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument == "--json"; });
 }
 
+/// Returns a mistake if the first argument names no subcommand.
+Status check_subcommand(const CLI::App& app, std::string_view first) {
+  if (first.starts_with('-')) return {};
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  if (std::ranges::find(names, first) != names.end()) return {};
+  return invalid_argument("there is no subcommand '" + std::string(first) + "'" +
+                          config::hint(first, {names.begin(), names.end()}) +
+                          "; `troupe help` lists all of them");
+}
+
 int run(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // the reader of a pipe receives each line at once
   CLI::App app("Troupe: a distributed dataflow system for machine learning.", "troupe");
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("troupe ") + TROUPE_VERSION);
   int result = 0;
   add_all_commands(app, result);
+  if (argc == 1) {
+    std::printf("%s\n`troupe help` explains subcommands, keys of run files, ops and layers.\n",
+                app.help().c_str());
+    return bad_usage;
+  }
+  if (const Status mistake = check_subcommand(app, argv[1]); !mistake.ok())
+    return failed(mistake, wants_json(argc, argv), bad_usage);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -14,6 +14,7 @@ void add_check_command(CLI::App& app, int& result);
 void add_data_command(CLI::App& app, int& result);
 void add_reset_command(CLI::App& app, int& result);
 void add_certs_command(CLI::App& app, int& result);
+void add_help_command(CLI::App& app, int& result);
 void add_version_command(CLI::App& app, int& result);
 void add_run_command(CLI::App& app, int& result);
 void add_verify_command(CLI::App& app, int& result);
@@ -37,6 +38,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_graph_command(app, result);
   add_reset_command(app, result);
   add_certs_command(app, result);
+  add_help_command(app, result);
   add_version_command(app, result);
 }
 

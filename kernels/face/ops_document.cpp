@@ -111,7 +111,7 @@ std::string served_text(const OpDef& op, std::span<const KernelDef> kernels) {
 }
 
 std::string entry(const OpDef& op, std::span<const KernelDef> kernels) {
-  std::string entry = "\n## " + op.name + "\n\n";
+  std::string entry = "## " + op.name + "\n\n";
   for (const Constructor& constructor : op.constructors) entry += code(call_text(constructor, op)) + "\n\n";
   if (!op.former_names.empty()) entry += "- Former names: " + joined(op.former_names) + '\n';
   entry += "- Inputs: " + arguments_text(op.inputs) + '\n';
@@ -125,8 +125,12 @@ std::string entry(const OpDef& op, std::span<const KernelDef> kernels) {
 std::string ops_document(const OpLibrary& library) {
   std::string document(head);
   for (const auto& [name, op] : library.ops->ops())
-    if (!name.starts_with('_')) document += entry(*op, library.kernels.of(name));
+    if (!name.starts_with('_')) document += '\n' + op_document(*op, library);
   return document;
+}
+
+std::string op_document(const OpDef& op, const OpLibrary& library) {
+  return entry(op, library.kernels.of(op.name));
 }
 
 }  // namespace troupe

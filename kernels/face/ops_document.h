@@ -11,4 +11,7 @@ namespace troupe {
 /// attributes and dtypes, whether gradients pass it, and what computes it on which types of device.
 std::string ops_document(const OpLibrary& library);
 
+/// Returns the entry of one op of the library.
+std::string op_document(const OpDef& op, const OpLibrary& library);
+
 }  // namespace troupe

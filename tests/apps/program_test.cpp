@@ -307,6 +307,31 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
   BOOST_TEST(files == 0u);
 }
 
+// Help.
+
+BOOST_AUTO_TEST_CASE(help_comes_out_of_the_tables) {
+  const auto says_all = [](const Arguments& arguments, int code, const std::vector<std::string>& texts) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    for (const std::string& text : texts) BOOST_TEST(says(program.output(), text), program.output());
+  };
+  says_all({"help"}, 0, {"Usage: troupe", "  train ", "  serve "});
+  says_all({"help", "predict"}, 0, {"Usage: troupe predict", "--probabilities"});
+  says_all({"help", "keys", "train.optimizer.lr"}, 0,
+           {"train.optimizer.lr: a number, above 0; required\n    learning rate\n"});
+  says_all({"help", "keys", "model.variables.w.shape"}, 0, {"model.variables.*.shape: a list of integers"});
+  says_all({"help", "layers", "nn.dense"}, 0, {"nn.dense(x, ...)", "model.layers.dense.units: an integer"});
+  says_all({"help", "ops", "matmul"}, 0, {"## MatMul", "transpose_a = false"});
+  says_all({"help", "ops", "MatMul"}, 0, {"`matmul(a, b,"});
+  says_all({"help", "keys", "train.optimiser"}, 2,
+           {"run files have no key 'train.optimiser'; the nearest is 'train.optimizer'"});
+  says_all({"help", "layers", "dens"}, 2, {"the nearest is 'dense'"});
+  says_all({"help", "tarin"}, 2, {"there is no help on 'tarin'; the nearest is 'train'"});
+  says_all({}, 2, {"Usage: troupe", "`troupe help` explains"});
+  says_all({"--version"}, 0, {"troupe 0."});
+  says_all({"trian"}, 2, {"there is no subcommand 'trian'; the nearest is 'train'"});
+}
+
 // Terminals.
 
 /// Returns the output of the program to a terminal with the given number of columns.

@@ -1,0 +1,131 @@
+// The subcommand help: what the program, the keys of run files, the ops and the layers are, out of the tables that define them.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "apps/commands/all_commands.h"
+#include "apps/commands/command_support.h"
+#include "apps/config/diagnostics.h"
+#include "apps/config/layer_calls.h"
+#include "apps/config/run_config.h"
+#include "kernels/core/kernel.h"
+#include "kernels/face/ops_document.h"
+
+namespace troupe::commands {
+namespace {
+
+struct HelpArguments {
+  std::string topic, name;
+};
+
+constexpr std::string_view layer_path = "model.layers.";
+
+/// Returns whether a key is the one of this path, or inside it. A part "*" of the key's path stands for any name.
+bool is_within(std::string_view key, std::string_view path) {
+  while (!path.empty()) {
+    const std::string_view wanted = path.substr(0, path.find('.')), part = key.substr(0, key.find('.'));
+    if (part != wanted && part != "*") return false;
+    path.remove_prefix(std::min(wanted.size() + 1, path.size()));
+    key.remove_prefix(std::min(part.size() + 1, key.size()));
+    if (key.empty() && !path.empty()) return false;
+  }
+  return true;
+}
+
+/// Returns the reference of the keys at a path and inside it.
+Result<std::string> describe_keys(const std::string& path) {
+  const auto schema = config::run_schema();
+  std::vector<config::Key> keys;
+  std::vector<std::string_view> names;
+  for (const config::Key& key : schema) {
+    names.push_back(key.path);
+    if (is_within(key.path, path)) keys.push_back(key);
+  }
+  if (keys.empty())
+    return invalid_argument("run files have no key '" + path + "'" + config::hint(path, names));
+  return config::reference(keys);
+}
+
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    parts.push_back(text.substr(0, text.find('|')));
+    text.remove_prefix(std::min(parts.back().size() + 1, text.size()));
+  }
+  return parts;
+}
+
+/// Returns the names of all layers, or the call and the options of one.
+Result<std::string> describe_layers(std::string name) {
+  if (name.starts_with(config::layer_prefix)) name.erase(0, config::layer_prefix.size());
+  const std::string all = config::layer_names();
+  const auto names = parts_of(all);
+  std::string text;
+  if (name.empty()) {
+    for (const std::string_view one : names) text.append(one) += '\n';
+    return text;
+  }
+  if (std::ranges::find(names, name) == names.end())
+    return invalid_argument("there is no layer '" + name + "'" + config::hint(name, names));
+  const std::string prefix = std::string(layer_path) + name + '.';
+  std::vector<config::Key> options;
+  for (const config::Key& key : config::layer_keys())
+    if (key.path.starts_with(prefix)) options.push_back(key);
+  text = "nn." + name + "(x, ...) in an expression, or { type = \"" + name + "\", ... } in model.layers\n";
+  return options.empty() ? text : text + '\n' + config::reference(options);
+}
+
+/// Returns the names of all constructors of ops, or what is known of one op, given by a constructor or its own name.
+Result<std::string> describe_ops(const std::string& name) {
+  const auto library = make_op_library();
+  TROUPE_RETURN_IF_FAILED(library->status);
+  std::string text;
+  std::vector<std::string_view> names;
+  for (const auto& [constructor, entry] : library->ops->constructors()) {
+    names.push_back(constructor);
+    if (constructor == name) return op_document(*entry.op, *library);
+    text += constructor + '\n';
+  }
+  if (name.empty()) return text;
+  if (const auto op = library->ops->ops().find(name); op != library->ops->ops().end())
+    return op_document(*op->second, *library);
+  for (const auto& [op, definition] : library->ops->ops()) names.push_back(op);
+  return invalid_argument("there is no op '" + name + "'" + config::hint(name, names));
+}
+
+Result<std::string> describe(const CLI::App& app, const HelpArguments& arguments) {
+  const std::string& topic = arguments.topic;
+  if (topic.empty()) return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+  if (topic == "keys") return describe_keys(arguments.name);
+  if (topic == "layers") return describe_layers(arguments.name);
+  if (topic == "ops") return describe_ops(arguments.name);
+  std::vector<std::string> names = {"keys", "layers", "ops"};
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == topic) return command->help("troupe");
+    names.push_back(command->get_name());
+  }
+  return invalid_argument("there is no help on '" + topic + "'" +
+                          config::hint(topic, {names.begin(), names.end()}));
+}
+
+}  // namespace
+
+void add_help_command(CLI::App& app, int& result) {
+  const auto arguments = std::make_shared<HelpArguments>();
+  auto* command =
+      add_command(app, "help", "Explain a subcommand, the keys of run files, the ops, or the layers.",
+                  "troupe help keys train.optimizer");
+  command->add_option("topic", arguments->topic,
+                      "a subcommand, or keys, ops or layers; default: all subcommands");
+  command->add_option("name", arguments->name,
+                      "a key or its beginning, an op or a layer; default: all of them");
+  command->callback([&app, arguments, &result] {
+    const auto text = describe(app, *arguments);
+    if (text) std::printf("%s", text->c_str());
+    result = text ? 0 : failed(text.status());
+  });
+}
+
+}  // namespace troupe::commands
