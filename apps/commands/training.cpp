@@ -19,6 +19,7 @@
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
 #include "messages/env/real_disk.h"
+#include "messages/values/json_text.h"
 
 namespace troupe::commands {
 namespace {
@@ -40,7 +41,7 @@ double input_share(const train::TrainingResult& result) {
   return result.step_seconds > 0 ? result.input_seconds / result.step_seconds : 0;
 }
 
-void print_result(const train::TrainingResult& result) {
+nlohmann::ordered_json as_json(const train::TrainingResult& result) {
   nlohmann::ordered_json object = {{"ending", name(result.ending)},
                                    {"steps", result.steps},
                                    {"epochs", result.epochs},
@@ -50,7 +51,16 @@ void print_result(const train::TrainingResult& result) {
   object["folder"] = result.folder;
   object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);
   if (result.ending == train::Ending::Stopped) object["signal"] = name_of(stop_signal());
-  print_json(object);
+  return object;
+}
+
+/// Writes the result to the folder of the run.
+Status keep_result(const train::TrainingResult& result) {
+  if (result.folder.empty()) return {};
+  RealDisk disk;
+  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, result.folder + "/result.json"));
+  TROUPE_RETURN_IF_FAILED(file.write(json_line(as_json(result)) + '\n'));
+  return file.commit();
 }
 
 /// Reports which checkpoint exists after a signal has ended the training in order.
@@ -261,10 +271,11 @@ int train(const TrainArguments& arguments) {
     return failed(with_loss(result.status(), nodes->get()), arguments.run.json,
                   stopped ? std::optional<int>(exit_code_of(stop_signal())) : std::nullopt);
   }
-  if (const Status status = add_test_scores(*config, *result); !status.ok())
-    return failed(status, arguments.run.json);
+  Status status = add_test_scores(*config, *result);
+  if (status.ok()) status = keep_result(*result);
+  if (!status.ok()) return failed(status, arguments.run.json);
   if (arguments.run.json)
-    print_result(*result);
+    print_json(as_json(*result));
   else if (!arguments.quiet)
     print_summary(*result);
   if (result->ending == train::Ending::Stopped) {

@@ -563,6 +563,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.model = read_model(root.table("model"), refused_paths, refused);
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
+  config.observe.tensorboard = root.table("observe").get<bool>("tensorboard");
   config.document = document;
   CrossChecker(config, refused_paths, diagnostics).check();
   refused.complete = refused.complete && names_are_complete(refused_paths, root);

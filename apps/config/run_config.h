@@ -171,6 +171,11 @@ struct Train {
   Fault fault;
 };
 
+/// How a run can be watched.
+struct Observe {
+  bool tensorboard = true;  ///< whether the run writes event files of TensorBoard
+};
+
 /// The number of tasks of each job, and of CPU devices of each task.
 struct Cluster {
   std::map<std::string, int64_t> tasks;
@@ -203,6 +208,7 @@ struct RunConfig {
   Model model;
   Train train;
   Cluster cluster;
+  Observe observe;
 
   std::shared_ptr<const Document> document;  ///< for diagnostics that point into the file
 

@@ -289,7 +289,9 @@ constexpr Key keys[] = {
     {"cluster.in_process.*", Kind::Integer, "number of tasks of the job", {.range = between(1, 64)}},
     {"cluster.devices", Kind::Integer, "number of CPU devices of each task",
      {.initial = "1", .range = between(1, 64)}},
-    {"observe", Kind::Unavailable, "TensorBoard files, a metrics server"},
+    {"observe", Kind::Section, "how the run can be watched", {.initial = "{}"}},
+    {"observe.tensorboard", Kind::Boolean, "whether the run writes event files of TensorBoard to its folder", {.initial = "true"}},
+    {"observe.metrics", Kind::Unavailable, "a server of metrics for Prometheus"},
 };
 // clang-format on
 

@@ -109,10 +109,19 @@ void RunFolder::forget() const {
   fs::remove(path_ + "/live", ignored);
 }
 
+Status RunFolder::write_events(std::string_view graph_def) {
+  auto events = observe::EventFile::create(path_);
+  if (!events) return events.status();
+  events_.emplace(std::move(*events));
+  events_->add_graph(graph_def);
+  return {};
+}
+
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
   nlohmann::ordered_json line = {{"step", step}};
   for (const auto& [key, value] : values) line[key] = value;
   metrics_ << json_line(line) << '\n' << std::flush;
+  if (events_) events_->add_scalars(step, values);
 }
 
 }  // namespace troupe::train

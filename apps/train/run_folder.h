@@ -1,14 +1,16 @@
 // RunFolder: the folder runs/NAME/NNN/ to which a run writes config.toml (the effective run file), metrics.jsonl (one record per
-// line), checkpoints/ and, while it trains on workers of a cluster, live. An object holds a lock on the folder, so that one
-// training at a time uses it. One thread.
+// line), event files of TensorBoard, checkpoints/, model/ (apps/runs/run_model.h) and, while it trains on workers of a cluster,
+// live. An object holds a lock on the folder, so that one training at a time uses it. One thread.
 #pragma once
 
 #include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "apps/observe/event_file.h"
 #include "apps/train/progress.h"
 #include "messages/env/descriptor.h"
 #include "messages/values/status.h"
@@ -40,6 +42,9 @@ class RunFolder {
   std::optional<Live> kept() const;
   /// Removes what is kept.
   void forget() const;
+  /// Writes the metrics to a file of TensorBoard, too, and the graph of the model (a GraphDef). Fails with Unavailable if the
+  /// system refuses.
+  Status write_events(std::string_view graph_def);
   /// Appends a line {"step": ..., "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 
@@ -51,6 +56,7 @@ class RunFolder {
   std::string path_;
   Descriptor lock_;
   std::ofstream metrics_;
+  std::optional<observe::EventFile> events_;
 };
 
 }  // namespace troupe::train

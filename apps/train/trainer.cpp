@@ -9,6 +9,7 @@
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/net/random_id.h"
 #include "actors/runtime.h"
+#include "apps/interop/write_graph.h"
 #include "apps/nn/variable_snapshot.h"
 #include "apps/runs/run_model.h"
 #include "apps/train/cluster_links.h"
@@ -246,6 +247,9 @@ class Run {
     folder_.emplace(std::move(*folder));
     result_.folder = folder_->path();
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
+    if (config_.observe.tensorboard)
+      TROUPE_RETURN_IF_FAILED(
+          folder_->write_events(interop::write_graph_def(model.graph, interop::Format::Binary)));
     return runs::save_run_model(runtime_.services().disk(), folder_->path(), model);
   }
 

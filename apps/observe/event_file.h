@@ -1,0 +1,38 @@
+// EventFile: a file that TensorBoard reads: what a run measures, step by step, and its graph. The file is a sequence of records,
+// each of which holds an Event; a record appears in the file at once. Owned by the run; one thread. Source:
+// tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto.
+#pragma once
+
+#include <fstream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "messages/values/status.h"
+
+namespace troupe::observe {
+
+class EventFile {
+ public:
+  /// Makes a new file in a folder. Its name has the time and the host, as TensorBoard expects. Fails with Unavailable if the system
+  /// refuses.
+  static Result<EventFile> create(const std::string& folder);
+
+  /// Adds scalars by their names, which TensorBoard groups by what stands before a '/'.
+  void add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values);
+  /// Adds the graph of the model, as the bytes of a GraphDef.
+  void add_graph(std::string_view graph_def);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  EventFile(std::string path, std::ofstream file) : path_(std::move(path)), file_(std::move(file)) {}
+  void add(uint64_t step, uint32_t field, std::string_view value);
+
+  std::string path_;
+  std::ofstream file_;
+};
+
+}  // namespace troupe::observe
