@@ -18,6 +18,14 @@ std::string text(const Best& best) {
   return std::to_string(best.epoch) + " best " + (best.score ? exact(*best.score) : "none");
 }
 
+/// Reads what exact() returned. Returns nothing if the text is something else.
+std::optional<double> parse_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
+
 /// Reads what text() returned. Returns nothing if the stream holds something else.
 std::optional<Best> read_best(std::istringstream& from) {
   Best best;
@@ -25,18 +33,16 @@ std::optional<Best> read_best(std::istringstream& from) {
   from >> best.epoch >> word >> score;
   if (!from || word != "best") return {};
   if (score == "none") return best;
-  double value = 0;
-  const auto [end, error] = std::from_chars(score.data(), score.data() + score.size(), value);
-  if (error != std::errc{} || end != score.data() + score.size()) return {};
-  best.score = value;
-  return best;
+  best.score = parse_number(score);
+  return best.score ? std::optional(best) : std::nullopt;
 }
 
 }  // namespace
 
 std::string to_note(const Progress& progress) {
   return "step " + std::to_string(progress.step) + " best_epoch " + text(progress.early_stop) +
-         " plateau_epoch " + text(progress.plateau);
+         " plateau_epoch " + text(progress.plateau) + " epoch_loss " + exact(progress.epoch_loss.sum) + ' ' +
+         std::to_string(progress.epoch_loss.rounds);
 }
 
 Result<Progress> from_note(const std::string& note) {
@@ -54,6 +60,12 @@ Result<Progress> from_note(const std::string& note) {
   const auto lowest = read_best(text);
   if (plateau != "plateau_epoch" || !lowest) return refuse();
   progress.plateau = *lowest;
+  std::string losses, sum;
+  if (!(text >> losses)) return progress;  // nor did later ones
+  text >> sum >> progress.epoch_loss.rounds;
+  const auto number = parse_number(sum);
+  if (losses != "epoch_loss" || !text || !number) return refuse();
+  progress.epoch_loss.sum = *number;
   return progress;
 }
 

@@ -18,11 +18,24 @@ struct Best {
   friend bool operator==(const Best&, const Best&) = default;
 };
 
+/// The losses of the rounds of an epoch so far.
+struct EpochLoss {
+  double sum = 0;
+  uint64_t rounds = 0;
+
+  void add(double loss) {
+    sum += loss;
+    ++rounds;
+  }
+  double mean() const { return sum / static_cast<double>(rounds); }
+};
+
 struct Progress {
   uint64_t step = 0;  ///< the number of completed training steps
   Best early_stop;    ///< of the metric that train.early_stop monitors
   /// Of the metric that train.plateau monitors; `epoch` is that of the last lowering of the learning rate if that was later.
   Best plateau;
+  EpochLoss epoch_loss;
 };
 
 std::string to_note(const Progress& progress);

@@ -362,6 +362,7 @@ class Run {
     result_.input_seconds += rounds_->waited();
     for (const double loss : losses) {
       result_.loss = loss;
+      progress_.epoch_loss.add(loss);
       ++progress_.step;
       if (std::isfinite(loss)) continue;
       result_.ending = Ending::Diverged;
@@ -381,7 +382,8 @@ class Run {
   /// Evaluates the current model and appends the result to the metrics.
   Record log_metrics() {
     const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_->per_epoch());
-    Record record{{"epoch", epochs}, {"train/loss", result_.loss}};
+    const EpochLoss& losses = progress_.epoch_loss;
+    Record record{{"epoch", epochs}, {"train/loss", losses.rounds > 0 ? losses.mean() : result_.loss}};
     for (const auto& [name, value] : evaluate()) record.emplace_back("valid/" + name, value);
     if (folder_) folder_->log(progress_.step, record);
     logged_step_ = progress_.step;
@@ -390,7 +392,10 @@ class Run {
 
   Status end_epoch(uint64_t epoch) {
     const Record record = log_metrics();
-    std::string line = text("epoch %llu  loss %.4f", static_cast<unsigned long long>(epoch), result_.loss);
+    progress_.epoch_loss = {};
+    const auto& all = config_.train.max_epochs;
+    std::string line = text("epoch %llu%s  loss %.4f", static_cast<unsigned long long>(epoch),
+                            all ? (" of " + std::to_string(*all)).c_str() : "", record[1].second);
     for (const auto& [name, value] : record)
       if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
     print(line);

@@ -191,6 +191,24 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
   BOOST_TEST(third.end() == 0, third.output());
 }
 
+BOOST_AUTO_TEST_CASE(the_loss_of_an_epoch_is_the_mean_of_its_steps) {
+  const auto train = [&](const std::string& name, const Arguments& more) {
+    Program program(TROUPE_PROGRAM, run("train", name, more));
+    BOOST_TEST(program.end() == 0, program.output());
+  };
+  // With weights that do not change it is the loss of all samples, here in two batches.
+  train("frozen",
+        brief + Arguments{"--set", "data.batch=719", "--set", "train.optimizer={type='sgd', lr=1e-30}"});
+  const Json evaluated = object_of({"eval", folder.path() + "/frozen", "--on", "train", "--json"}, 0);
+  BOOST_TEST(std::abs(metrics("frozen").back().at("train/loss").get<double>() -
+                      evaluated.at("scores").at("loss").get<double>()) < 1e-5);
+  // An epoch that is interrupted has the same mean.
+  train("whole_epoch", brief);
+  train("two_parts", {"--set", "train.max_steps=10"});
+  train("two_parts", brief + Arguments{"--resume", "auto"});
+  BOOST_TEST(metrics("whole_epoch").back().at("train/loss") == metrics("two_parts").back().at("train/loss"));
+}
+
 BOOST_AUTO_TEST_CASE(the_metrics_of_an_epoch_that_is_cut_short_are_logged) {
   BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "short", {"--set", "train.max_steps=3"})).end() == 0);
   const auto records = metrics("short");
