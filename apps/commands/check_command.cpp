@@ -47,6 +47,7 @@ int check(const RunFile& run) {
   const auto model = train::build_training_graph(*config, data->train->columns(), graph);
   if (!model) return failed(model.status(), run.json);
   warn_of_idle_tasks(*config);
+  warn_of_model(*config, *data->train);
   const auto memory = train::estimate_memory(*config, graph, *model, *library);
   if (!memory && memory.status().code() != Code::Unimplemented) return failed(memory.status(), run.json);
   const int64_t samples = data->train->samples(), held_out = data->valid ? data->valid->samples() : 0;

@@ -6,6 +6,7 @@
 
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
+#include "apps/runs/run_model.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
 
@@ -58,6 +59,17 @@ void warn_of_idle_tasks(const config::RunConfig& config) {
       warnings.push_back(status.text());
   if (std::string idle = idle_workers(config); !idle.empty()) warnings.push_back(std::move(idle));
   for (const auto& warning : warnings) std::fprintf(stderr, "troupe: %s\n", warning.c_str());
+}
+
+void warn_of_model(const config::RunConfig& config, const data::SampleSet& samples) {
+  if (samples.samples() > 0 && config.batch > samples.samples())
+    std::fprintf(
+        stderr,
+        "troupe: data.batch = %lld is more than the %lld samples to train on: a step uses all of them\n",
+        static_cast<long long>(config.batch), static_cast<long long>(samples.samples()));
+  const auto model = runs::build_run_model(config, samples.columns(), make_op_library()->ops);
+  if (!model) return;  // the graph for training has the same mistakes
+  for (const std::string& warning : model->warnings) std::fprintf(stderr, "troupe: %s\n", warning.c_str());
 }
 
 }  // namespace troupe::commands

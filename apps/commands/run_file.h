@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/config/run_config.h"
+#include "apps/data/sample_set.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11
 class App;
@@ -26,5 +27,7 @@ void leave_cache(config::RunConfig& config);
 int failed_to_load(const Status& status, bool json);
 /// Prints a warning for each job of the cluster that takes no part in training, and one if workers are idle.
 void warn_of_idle_tasks(const config::RunConfig& config);
+/// Prints a warning for what is probably not meant in a model and its data.
+void warn_of_model(const config::RunConfig& config, const data::SampleSet& samples);
 
 }  // namespace troupe::commands

@@ -263,7 +263,10 @@ int train(const TrainArguments& arguments) {
     };
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
-  if (!arguments.quiet) warn_of_idle_tasks(*config);
+  if (!arguments.quiet) {
+    warn_of_idle_tasks(*config);
+    warn_of_model(*config, *data->train);
+  }
   auto result = train::train(*config, *data, options);
   if (options.progress) std::printf("%s", clear_line);
   if (!result) {

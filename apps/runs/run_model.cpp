@@ -10,6 +10,7 @@
 #include "apps/inference/model_source.h"
 #include "apps/interop/write_graph.h"
 #include "apps/nn/saver.h"
+#include "apps/runs/model_warnings.h"
 #include "apps/runs/predictions.h"
 #include "graph/build/needed_part.h"
 #include "kernels/constructors.h"
@@ -31,7 +32,7 @@ class Builder {
       : config_(config), columns_(columns), graph_(std::move(ops)), root_(graph_),
         diagnostics_(*config.document) {}
 
-  Result<interop::MetaGraph> build() && {
+  Result<RunModel> build() && {
     config::Symbols symbols;
     for (const auto& [name, value] : inputs()) symbols.values[name] = Argument(value);
     const nn::Network network(root_, nn::Mode::Inference,
@@ -49,8 +50,13 @@ class Builder {
     scores.insert(scores.end(), model.metrics.begin(), model.metrics.end());
     if (!outputs.empty()) add_signature(Model::predict, outputs, meta);
     add_signature(Model::evaluate, scores, meta);
-    keep_needed(meta);
-    return meta;
+    RunModel result{std::move(meta), warnings_of_broadcasts(graph_, model)};
+    std::vector<Output> yielded;
+    for (const auto& [name, output] : outputs) yielded.push_back(output);
+    const auto unused = warnings_of_unused(graph_, config_, model, std::move(yielded));
+    result.warnings.insert(result.warnings.end(), unused.begin(), unused.end());
+    keep_needed(result.meta);
+    return result;
   }
 
  private:
@@ -200,8 +206,8 @@ RunConfig with_data_for_model(RunConfig config) {
   return config;
 }
 
-Result<interop::MetaGraph> build_run_model(const RunConfig& config, const data::Dataset& columns,
-                                           std::shared_ptr<const OpTable> ops) try {
+Result<RunModel> build_run_model(const RunConfig& config, const data::Dataset& columns,
+                                 std::shared_ptr<const OpTable> ops) try {
   return Builder(config, columns, std::move(ops)).build();
 } catch (const Error& error) {
   return error.status();

@@ -13,12 +13,17 @@ namespace troupe::runs {
 /// graph of the model scales them, and computes those of data.map. A model with ragged columns takes what the training takes.
 config::RunConfig with_data_for_model(config::RunConfig config);
 
+struct RunModel {
+  interop::MetaGraph meta;
+  std::vector<std::string> warnings;  ///< what is probably not meant in the run file
+};
+
 /// Builds the model, for one device. `columns` are those of the samples to train on. The graph restores its variables, which have
 /// the names of those of the training, from files of TensorFlow's checkpoint format V2. Its signatures are Model::predict, if the
 /// run file says what the model yields or if that follows from the loss, and Model::evaluate, which yields "loss" and the metrics.
 /// Fails with InvalidArgument and a location in the run file if the model is wrong.
-Result<interop::MetaGraph> build_run_model(const config::RunConfig& config, const data::Dataset& columns,
-                                           std::shared_ptr<const OpTable> ops);
+Result<RunModel> build_run_model(const config::RunConfig& config, const data::Dataset& columns,
+                                 std::shared_ptr<const OpTable> ops);
 
 /// Writes the model to the folder of a run.
 Status save_run_model(Disk& disk, const std::string& run, const interop::MetaGraph& model);

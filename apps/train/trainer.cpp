@@ -249,8 +249,8 @@ class Run {
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
     if (config_.observe.tensorboard)
       TROUPE_RETURN_IF_FAILED(
-          folder_->write_events(interop::write_graph_def(model.graph, interop::Format::Binary)));
-    return runs::save_run_model(runtime_.services().disk(), folder_->path(), model);
+          folder_->write_events(interop::write_graph_def(model.meta.graph, interop::Format::Binary)));
+    return runs::save_run_model(runtime_.services().disk(), folder_->path(), model.meta);
   }
 
   /// Returns whether the folder has checkpoints, even damaged ones.

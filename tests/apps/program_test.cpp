@@ -325,6 +325,28 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
   BOOST_TEST(files == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_probably_not_meant_is_said) {
+  const auto output = [](const std::string& example, const Arguments& more) {
+    Program program(
+        TROUPE_PROGRAM,
+        Arguments{"check", std::string(TROUPE_SOURCE_DIR) + "/examples/" + example + ".toml"} + more);
+    BOOST_TEST(program.end() == 0, program.output());
+    return program.output();
+  };
+  for (const char* const example : {"digits", "digits_cnn", "linear", "ratings", "reviews"})
+    BOOST_TEST(!says(output(example, {}), "troupe: "), example);
+  BOOST_TEST(says(output("linear", {"--set", "data.inputs.y={from='label', cast='float'}"}),
+                  "'loss' combines [?,1] with [?] element by element (Sub): the result has an element for "
+                  "each pair of samples"));
+  BOOST_TEST(says(output("digits", {"--set", "model.graph.spare=logits * 2.0"}),
+                  "model.graph.spare is used by neither the loss nor a metric nor an output"));
+  BOOST_TEST(!says(
+      output("digits", {"--set", "model.graph.spare=logits * 2.0", "--set", "model.outputs={spare='spare'}"}),
+      "spare is used"));
+  BOOST_TEST(says(output("digits", {"--set", "data.batch=5000"}),
+                  "data.batch = 5000 is more than the 1438 samples to train on"));
+}
+
 // Help.
 
 BOOST_AUTO_TEST_CASE(help_comes_out_of_the_tables) {
