@@ -144,18 +144,18 @@ class FrameWire final : public Wire, private Connection::Events {
     if (spins) streams_ = static_cast<SharedNetwork&>(*network_).streams();
     const int descriptor =
         is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(socket.descriptor, nullptr, nullptr);
-    SharedOffer offer{std::string(39, 0), std::string(16, 0)};
+    TransportOffer offer{std::string(39, 0), std::string(16, 0)};
     if (is_client) {
       if (::connect(descriptor, socket.generic(), sizeof socket.address) != 0) std::abort();
-      for (std::string* part : {&offer.socket, &offer.token})
+      for (std::string* part : {&offer.address, &offer.token})
         if (::recv(descriptor, part->data(), part->size(), MSG_WAITALL) <= 0) std::abort();
-      network_->connect_memory(offer, {}, Clock::now().time_since_epoch().count() + 5'000'000'000,
+      network_->accept_offer(offer, {}, Clock::now().time_since_epoch().count() + 5'000'000'000,
                                connected());
     } else {
       listener_ =
           value_or_throw(network_->listen("127.0.0.1:0", [&](auto made) { connection_ = std::move(made); }));
-      offer = network_->offer_memory({}).value();
-      for (const std::string* part : {&offer.socket, &offer.token})
+      offer = network_->make_offer({}).value();
+      for (const std::string* part : {&offer.address, &offer.token})
         if (::send(descriptor, part->data(), part->size(), 0) <= 0) std::abort();
     }
     begin();

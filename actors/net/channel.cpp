@@ -36,9 +36,17 @@ std::string job_of(const std::string& task) {
   return name ? name->job : std::string();
 }
 
-/// Returns whether the second connection of the link may go through shared memory.
-bool may_share(wire::Hello::Reader hello, const NodeIdentity& self, const Network& network) {
-  const std::string place = network.sharing_place();
+capnp::Data::Reader as_data(const std::string& bytes) {
+  return {reinterpret_cast<const capnp::byte*>(bytes.data()), bytes.size()};
+}
+
+std::string bytes_of(capnp::Data::Reader data) {
+  return {reinterpret_cast<const char*>(data.begin()), data.size()};
+}
+
+/// Returns whether the second connection of the link may go through the transport that the network offers.
+bool may_meet(wire::Hello::Reader hello, const NodeIdentity& self, const Network& network) {
+  const std::string place = network.place();
   return !hello.getBulk() && !hello.getAsking() && !self.asking && !place.empty() &&
          view(hello.getPlace()) == place;
 }
@@ -52,7 +60,7 @@ const char* build_id() { return TROUPE_VERSION; }
 Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLimits& limits,
                  std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
     : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
-      connection_(std::move(connection)), name_(name), is_shared_(connection_->is_shared()) {
+      connection_(std::move(connection)), name_(name), is_offered_(connection_->is_offered()) {
   opened_ = last_received_ = node_.env.clock.now();
   connection_->start(*this, node_.memory, FrameLimits::before_hello());
   if (name_) say_hello();
@@ -70,10 +78,10 @@ void Channel::say_hello() {
   draft->setBulk(name_->bulk);
   draft->setHeartbeat(static_cast<uint64_t>(self_.heartbeat));
   draft->setAsking(self_.asking);
-  if (!name_->bulk && !self_.asking) draft->setPlace(as_text(node_.env.network->sharing_place()));
+  if (!name_->bulk && !self_.asking) draft->setPlace(as_text(node_.env.network->place()));
   if (offer_) {
-    draft->setSocket(as_text(offer_->socket));
-    draft->setToken({reinterpret_cast<const capnp::byte*>(offer_->token.data()), offer_->token.size()});
+    draft->setAddress(as_data(offer_->address));
+    draft->setToken(as_data(offer_->token));
   }
   send_own(draft.finish());
 }
@@ -158,14 +166,12 @@ Status Channel::greet(Frame frame) {
   const bool answer = !name_;
   name_ = theirs;
   peer_ = std::move(peer);
-  const bool share = may_share(*hello, self_, *node_.env.network);
+  const bool meets = may_meet(*hello, self_, *node_.env.network);
   if (answer) {
-    if (share) offer_ = node_.env.network->offer_memory(proven_task());
+    if (meets) offer_ = node_.env.network->make_offer(proven_task());
     say_hello();
-  } else if (share && hello->hasToken()) {
-    const auto token = hello->getToken();
-    offer_ = {std::string(view(hello->getSocket())),
-              std::string(reinterpret_cast<const char*>(token.begin()), token.size())};
+  } else if (meets && hello->hasToken()) {
+    offer_ = {bytes_of(hello->getAddress()), bytes_of(hello->getToken())};
   }
   connection_->welcome(limits_);
   return owner_->greeted(*this);

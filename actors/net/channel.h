@@ -68,10 +68,10 @@ class Channel final : private Connection::Events {
   void close(const Status& reason);
 
   bool open() const { return connection_ != nullptr; }
-  /// Whether its frames travel through shared memory.
-  bool is_shared() const { return is_shared_; }
-  /// The shared memory that one side has offered to the other in its Hello.
-  const std::optional<SharedOffer>& offer() const { return offer_; }
+  /// Whether its connection results from an offer, see Connection.
+  bool is_offered() const { return is_offered_; }
+  /// What one side has offered to the other in its Hello.
+  const std::optional<TransportOffer>& offer() const { return offer_; }
   /// The task that the peer's certificate names, see Connection. The channel must be open.
   std::optional<std::string> proven_task() const { return connection_->proven_task(); }
   int64_t opened() const { return opened_; }
@@ -97,8 +97,8 @@ class Channel final : private Connection::Events {
   std::unique_ptr<Connection> connection_;
   std::optional<ChannelName> name_;
   std::optional<NodeIdentity> peer_;
-  std::optional<SharedOffer> offer_;
-  const bool is_shared_;
+  std::optional<TransportOffer> offer_;
+  const bool is_offered_;
   int64_t opened_ = 0, last_received_ = 0;  ///< times
   uint64_t sent_ = 0, received_ = 0;        ///< the sequence of the last frame; 0: none
   uint64_t repeated_ = 0;

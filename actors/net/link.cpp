@@ -43,7 +43,7 @@ Link::Link(ActorNode& node, Owner& owner, const LinkOptions& options, std::uniqu
 void Link::adopt_bulk(std::unique_ptr<Channel> bulk) {
   bulk_ = std::move(bulk);
   bulk_->set_owner(*this);
-  all_by_bulk_ = bulk_->is_shared();
+  all_by_bulk_ = bulk_->is_offered();
   for (auto& outgoing : std::exchange(waiting_, {})) send(std::move(outgoing));
 }
 

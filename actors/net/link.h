@@ -20,7 +20,8 @@ namespace troupe {
 struct LinkOptions {
   int64_t hello = 5'000'000'000;  ///< time limit for connecting, and for the Hello of a new peer
   size_t actors = 1 << 16;        ///< how many actors a peer may address
-  bool shared_only = false;       ///< links that cannot go through shared memory are refused
+  /// Links that cannot go through the transport that the network offers are refused.
+  bool offered_only = false;
   FrameLimits frames;
 };
 
@@ -50,8 +51,6 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   bool is_responsive() const;
   uint64_t id() const { return control_->name().link; }
   const Channel& control_channel() const { return *control_; }
-  /// Whether frames for actors travel through shared memory.
-  bool is_shared() const { return bulk_ && bulk_->is_shared(); }
 
   /// Returns the stub of an actor of the peer.
   ActorRef actor(const Address& address);
@@ -119,7 +118,7 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
 
   // On the control thread.
   std::unique_ptr<Channel> control_, bulk_;
-  /// Whether the second channel carries all frames for actors, not only large ones: unless it turns out to be a TCP connection.
+  /// Whether the second channel carries all frames for actors, not only large ones: if it results from an offer.
   bool all_by_bulk_ = false;
   const NodeIdentity peer_;
   TimerId timer_ = 0;

@@ -60,7 +60,7 @@ Status Membership::open(const MembershipOptions& options) {
         node_,
         PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
                      .members = members_of(options.cluster),
-                     .link = {.shared_only = options.cluster.transport == Transport::Shared, .frames = {}},
+                     .link = {.offered_only = options.cluster.transport == Transport::Shared, .frames = {}},
                      .displaced = options.displaced});
     registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
                                  options.cluster, [this, self](const std::string& task) {

@@ -70,11 +70,11 @@ void Peers::dial(const std::string& task) {
       });
 }
 
-/// Makes the second connection of a link: through shared memory if the peer has offered it and that works, else as the first one.
+/// Makes the second connection of a link: as the peer has offered, if it has and that works, else as the first one.
 void Peers::dial_second(const std::shared_ptr<Link>& link) {
   const Channel& control = link->control_channel();
   if (!control.offer()) return dial_bulk(link);
-  node_.env.network->connect_memory(
+  node_.env.network->accept_offer(
       *control.offer(), control.proven_task(), node_.env.clock.now() + options_.link.hello,
       [alive = alive_, weak = std::weak_ptr(link)](Result<std::unique_ptr<Connection>> connection) {
         Peers* const peers = *alive;
@@ -86,20 +86,20 @@ void Peers::dial_second(const std::shared_ptr<Link>& link) {
 }
 
 void Peers::await_second(const std::shared_ptr<Link>& link, std::unique_ptr<Connection> connection,
-                         const Status& unshared) {
+                         const Status& unmet) {
   await_hello(std::move(connection), link->peer().task, ChannelName{link->id(), true});
-  pending_.back().unshared = unshared;
+  pending_.back().unmet = unmet;
 }
 
-void Peers::dial_bulk(const std::shared_ptr<Link>& link, const Status& unshared) {
+void Peers::dial_bulk(const std::shared_ptr<Link>& link, const Status& unmet) {
   node_.env.network->connect(
       endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
-      [alive = alive_, weak = std::weak_ptr(link), unshared](Result<std::unique_ptr<Connection>> connection) {
+      [alive = alive_, weak = std::weak_ptr(link), unmet](Result<std::unique_ptr<Connection>> connection) {
         Peers* const peers = *alive;
         const auto known = weak.lock();
         if (!peers || !known) return;
         if (connection)
-          peers->await_second(known, std::move(*connection), unshared);
+          peers->await_second(known, std::move(*connection), unmet);
         else
           known->close(connection.status());
       });
@@ -132,17 +132,17 @@ Status Peers::greeted(Channel& channel) {
     return failed_precondition("expected " + at->expected + " at " + endpoints_.at(at->expected) +
                                ", found " + peer.task);
   }
-  if (options_.link.shared_only && !channel.name().bulk && !peer.asking && !channel.offer()) {
+  if (options_.link.offered_only && !channel.name().bulk && !peer.asking && !channel.offer()) {
     *at = std::move(pending);
-    return cannot_share(peer.task, unavailable("it is not on this host, or does not share memory"));
+    return cannot_meet(peer.task, unavailable("that node does not use it, or not at the same place"));
   }
   pending_.erase(at);
   return channel.name().bulk ? adopt_bulk(std::move(pending)) : open_link(std::move(pending));
 }
 
-Status Peers::cannot_share(const std::string& task, const Status& reason) const {
-  return failed_precondition("this node is to use shared memory only, but shares none with " + task + ": " +
-                             reason.text());
+Status Peers::cannot_meet(const std::string& task, const Status& reason) const {
+  return failed_precondition("this node is to use " + node_.env.network->offered_transport() +
+                             " only, which does not connect it with " + task + ": " + reason.text());
 }
 
 Status Peers::open_link(PendingConnection pending) {
@@ -173,8 +173,8 @@ Status Peers::adopt_bulk(PendingConnection pending) {
         unavailable("the link of " + peer.task + " that this connection is for is closed"));
     return {};
   }
-  if (options_.link.shared_only && !pending.channel->is_shared()) {
-    const Status reason = cannot_share(peer.task, pending.unshared);
+  if (options_.link.offered_only && !pending.channel->is_offered()) {
+    const Status reason = cannot_meet(peer.task, pending.unmet);
     pending.channel->set_owner(*this);
     pending.channel->close(reason);
     (*link)->close(reason);
@@ -182,9 +182,9 @@ Status Peers::adopt_bulk(PendingConnection pending) {
   }
   {
     const std::lock_guard lock(mutex_);
-    transports_[peer.task] = pending.channel->is_shared() ? "shared memory"
-                             : pending.unshared.ok()      ? "TCP"
-                                                          : "TCP: " + pending.unshared.text();
+    transports_[peer.task] = pending.channel->is_offered() ? node_.env.network->offered_transport()
+                             : pending.unmet.ok()          ? "TCP"
+                                                           : "TCP: " + pending.unmet.text();
   }
   (*link)->adopt_bulk(std::move(pending.channel));
   return {};

@@ -52,8 +52,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
   Result<uint64_t> incarnation_of(const std::string& task) const;
   /// Any thread.
   Presence presence_of(const std::string& task) const;
-  /// Returns how frames for actors of a linked task travel: "shared memory", or "TCP", with the reason if this node tried to share
-  /// memory. Empty while the link is not complete. Any thread.
+  /// Returns how frames for actors of a linked task travel: by the transport that the network offers, or "TCP", with the reason if
+  /// this node tried the other one. Empty while the link is not complete. Any thread.
   std::string transport_of(const std::string& task) const;
 
  private:
@@ -62,8 +62,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
     std::unique_ptr<Channel> channel;
     std::string expected;  ///< the task that this node connected to; empty if the peer connected
     uint64_t number = 0;
-    /// Why this second connection of a link is not through shared memory, if that was tried.
-    Status unshared = {};
+    /// Why this second connection of a link does not go through the offered transport, if that was tried.
+    Status unmet = {};
   };
   using PendingConnections = std::vector<PendingConnection>;
 
@@ -79,14 +79,14 @@ class Peers final : private Link::Owner, private Channel::Owner {
                    std::optional<ChannelName> name);
   void hello_expired(uint64_t number);
   PendingConnections::iterator find(const Channel& channel);
-  Status cannot_share(const std::string& task, const Status& reason) const;
+  Status cannot_meet(const std::string& task, const Status& reason) const;
   Status open_link(PendingConnection pending);
   Status adopt_bulk(PendingConnection pending);
   void dial(const std::string& task);
   void dial_second(const std::shared_ptr<Link>& link);
-  void dial_bulk(const std::shared_ptr<Link>& link, const Status& unshared = {});
+  void dial_bulk(const std::shared_ptr<Link>& link, const Status& unmet = {});
   void await_second(const std::shared_ptr<Link>& link, std::unique_ptr<Connection> connection,
-                    const Status& unshared = {});
+                    const Status& unmet = {});
   void dial_later(const std::string& task);
   void record_failure(const std::string& task, const Status& reason);
   void forget_clients();

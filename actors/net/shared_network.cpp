@@ -1,9 +1,6 @@
 #include "actors/net/shared_network.h"
 
-#include <cstring>
-#include <deque>
-#include <random>
-
+#include "actors/net/offers.h"
 #include "actors/net/shared_stream.h"
 
 #include <boost/asio/post.hpp>
@@ -15,16 +12,7 @@ namespace asio = boost::asio;
 using asio::posix::stream_descriptor;
 using SocketError = boost::system::error_code;
 
-constexpr size_t max_offers = 1024;  // that no peer has accepted yet; older ones are withdrawn
-constexpr size_t token_bytes = 16;
 constexpr std::chrono::seconds patience{5};  // for the token of a process that has connected
-
-std::string random_bytes(size_t count) {
-  std::random_device random;
-  std::string bytes;
-  while (bytes.size() < count) bytes.push_back(static_cast<char>(random()));
-  return bytes;
-}
 
 std::string hexadecimal(const std::string& bytes) {
   std::string text;
@@ -47,7 +35,7 @@ class SharedConnection final : public Connection {
   size_t unsent() const override { return stream_->unsent(); }
   const std::string& peer() const override { return stream_->peer(); }
   std::optional<std::string> proven_task() const override { return proven_task_; }
-  bool is_shared() const override { return true; }
+  bool is_offered() const override { return true; }
   Lender* lender() override { return &stream_->lender(); }
 
  private:
@@ -61,11 +49,6 @@ struct SharedNetwork::Shared {
   Shared(asio::io_context& context, std::shared_ptr<SharedArenas> lent)
       : io(context), arenas(std::move(lent)) {}
 
-  struct Offer {
-    std::string token;
-    std::optional<std::string> proven_task;
-  };
-
   Result<std::unique_ptr<Connection>> open(Descriptor socket, SharedRings rings, int side,
                                            std::optional<std::string> proven_task) {
     TROUPE_ASSIGN(const int process, check_same_user(socket.number()));
@@ -74,23 +57,13 @@ struct SharedNetwork::Shared {
     return std::unique_ptr<Connection>(
         std::make_unique<SharedConnection>(std::move(stream), std::move(proven_task)));
   }
-  std::optional<Offer> take_offer(std::span<const std::byte> token) {
-    const auto at = std::ranges::find_if(offers, [&](const Offer& offer) {
-      return offer.token.size() == token.size() &&
-             std::memcmp(offer.token.data(), token.data(), token.size()) == 0;
-    });
-    if (at == offers.end()) return std::nullopt;
-    Offer offer = std::move(*at);
-    offers.erase(at);
-    return offer;
-  }
 
   asio::io_context& io;
   const std::shared_ptr<SharedArenas> arenas;
   const std::string place = troupe::sharing_place();
   const std::shared_ptr<SharedStreams> streams = std::make_shared<SharedStreams>();
-  std::string socket_name;   ///< of the Unix socket; empty while the node does not listen
-  std::deque<Offer> offers;  ///< the oldest first
+  std::string socket_name;  ///< of the Unix socket; empty while the node does not listen
+  Offers offers;
 };
 
 /// Waits for the first packet of the other side on a new socket. Its pending operations keep it alive.
@@ -168,7 +141,7 @@ class SharedNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
   }
   /// Closes the socket of a process whose packet is no token of an offer.
   void admit(const Packet& packet, Descriptor socket) {
-    const auto offer = shared_->take_offer(packet.bytes());
+    const auto offer = shared_->offers.take(packet.bytes());
     if (!offer) return;
     auto rings = SharedRings::make();
     const std::byte greeting{};
@@ -187,7 +160,9 @@ SharedNetwork::SharedNetwork(asio::io_context& io, std::unique_ptr<Network> othe
     : shared_(std::make_shared<Shared>(io, std::move(arenas))), others_(std::move(others)) {}
 SharedNetwork::~SharedNetwork() = default;
 
-std::string SharedNetwork::sharing_place() const { return shared_->place; }
+std::string SharedNetwork::offered_transport() const { return "shared memory"; }
+
+std::string SharedNetwork::place() const { return shared_->place; }
 
 void SharedNetwork::connect(const std::string& endpoint, int64_t deadline, Connected connected) {
   others_->connect(endpoint, deadline, std::move(connected));
@@ -207,7 +182,7 @@ Result<std::unique_ptr<Network::Listener>> SharedNetwork::listen(const std::stri
     const std::shared_ptr<Acceptor> acceptor_;
   };
   TROUPE_ASSIGN(auto others, others_->listen(endpoint, accept));
-  const std::string name = "troupe-" + hexadecimal(random_bytes(token_bytes));
+  const std::string name = "troupe-" + hexadecimal(random_bytes(Offers::token_bytes));
   auto socket = listen_locally(name);
   if (!socket) return others;
   shared_->socket_name = name;
@@ -216,19 +191,17 @@ Result<std::unique_ptr<Network::Listener>> SharedNetwork::listen(const std::stri
   return std::unique_ptr<Listener>(std::make_unique<BothListener>(std::move(others), std::move(acceptor)));
 }
 
-std::optional<SharedOffer> SharedNetwork::offer_memory(const std::optional<std::string>& proven_task) {
+std::optional<TransportOffer> SharedNetwork::make_offer(const std::optional<std::string>& proven_task) {
   if (shared_->socket_name.empty()) return std::nullopt;
-  if (shared_->offers.size() >= max_offers) shared_->offers.pop_front();
-  shared_->offers.push_back({random_bytes(token_bytes), proven_task});
-  return SharedOffer{shared_->socket_name, shared_->offers.back().token};
+  return TransportOffer{shared_->socket_name, shared_->offers.add(proven_task)};
 }
 
-void SharedNetwork::connect_memory(const SharedOffer& offer, const std::optional<std::string>& proven_task,
-                                   int64_t deadline, Connected connected) {
-  auto socket = connect_locally(offer.socket);
+void SharedNetwork::accept_offer(const TransportOffer& offer, const std::optional<std::string>& proven_task,
+                                 int64_t deadline, Connected connected) {
+  auto socket = connect_locally(offer.address);
   const auto token = std::as_bytes(std::span(offer.token));
   Status status = socket.status();
-  if (status.ok() && token.size() != token_bytes)
+  if (status.ok() && token.size() != Offers::token_bytes)
     status = invalid_argument("the token of an offer of shared memory has " + std::to_string(token.size()) +
                               " bytes");
   if (status.ok()) status = send_packet(socket->number(), token);

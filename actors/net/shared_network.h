@@ -1,6 +1,6 @@
 // SharedNetwork: connections through shared memory between the processes of one host and one user, and those of another network
 // with all others. Two nodes always meet on the other network. When they have identified each other there, the node that listens
-// offers shared memory (Network::offer_memory). Used on the thread that runs the io_context.
+// offers shared memory (Network::make_offer). Used on the thread that runs the io_context.
 #pragma once
 
 #include <memory>
@@ -26,10 +26,11 @@ class SharedNetwork final : public Network {
 
   Result<std::unique_ptr<Listener>> listen(const std::string& endpoint, Accept accept) override;
   void connect(const std::string& endpoint, int64_t deadline, Connected connected) override;
-  std::string sharing_place() const override;
-  std::optional<SharedOffer> offer_memory(const std::optional<std::string>& proven_task) override;
-  void connect_memory(const SharedOffer& offer, const std::optional<std::string>& proven_task,
-                      int64_t deadline, Connected connected) override;
+  std::string offered_transport() const override;
+  std::string place() const override;
+  std::optional<TransportOffer> make_offer(const std::optional<std::string>& proven_task) override;
+  void accept_offer(const TransportOffer& offer, const std::optional<std::string>& proven_task,
+                    int64_t deadline, Connected connected) override;
 
   /// Delivers frames that have arrived. From the first poll() on, sleep() must be called before the thread sleeps.
   std::shared_ptr<Polled> streams() const;

@@ -43,16 +43,16 @@ class Connection {
   virtual const std::string& peer() const = 0;  ///< the endpoint of the peer, for messages to people
   /// The task that the peer's certificate names, empty if it names none. Nothing if the transport does not authenticate peers.
   virtual std::optional<std::string> proven_task() const { return std::nullopt; }
-  /// Whether frames travel through memory that both processes share.
-  virtual bool is_shared() const { return false; }
+  /// Whether the connection results from an offer (Network::make_offer). Then it carries all frames of its link for actors.
+  virtual bool is_offered() const { return false; }
   /// What lends tensors to the peer; null if all bytes are sent. Frames that use it must be sent in the order of their encoding.
   virtual Lender* lender() { return nullptr; }
 };
 
-/// What a node tells a peer on its own host, over a connection on which they have identified each other: a Unix socket that
-/// leads to memory which both share, and the token that opens it once.
-struct SharedOffer {
-  std::string socket, token;
+/// What a node tells a peer, over a connection on which they have identified each other: an address at which the two can also
+/// connect through another transport, and the token that opens one connection there.
+struct TransportOffer {
+  std::string address, token;
 };
 
 class Network {
@@ -75,17 +75,19 @@ class Network {
   /// refused the connection, or did not answer in time.
   virtual void connect(const std::string& endpoint, int64_t deadline, Connected connected) = 0;
 
-  /// Returns where this node can share memory with others: equal for two nodes that can share it. Empty if it shares none.
-  virtual std::string sharing_place() const { return {}; }
-  /// Offers shared memory to the peer whose connection has this proven_task(). The connection that results goes to the `accept` of
-  /// listen(), and has the same proven_task(). Returns nothing if this node shares no memory or does not listen.
-  virtual std::optional<SharedOffer> offer_memory(const std::optional<std::string>&) { return std::nullopt; }
+  /// Returns the name of the transport that this node offers to its peers besides the one of connect(): "shared memory".
+  virtual std::string offered_transport() const { return {}; }
+  /// Returns where this node can be met through the offered transport: equal for two nodes that can meet there. Empty: nowhere.
+  virtual std::string place() const { return {}; }
+  /// Makes an offer to the peer whose connection has this proven_task(). The connection that results goes to the `accept` of
+  /// listen(), and has the same proven_task(). Returns nothing if this node has no place or does not listen.
+  virtual std::optional<TransportOffer> make_offer(const std::optional<std::string>&) { return std::nullopt; }
   /// Accepts the offer of the peer whose connection has this proven_task(), as connect() does. Any failure means that this peer
-  /// is to be reached without shared memory.
-  virtual void connect_memory(const SharedOffer&, const std::optional<std::string>&, int64_t,
-                              Connected connected) {
+  /// is to be reached without the offered transport.
+  virtual void accept_offer(const TransportOffer&, const std::optional<std::string>&, int64_t,
+                            Connected connected) {
     const Connected done = std::move(connected);
-    done(unavailable("this node shares no memory"));
+    done(unavailable("this node accepts no offers"));
   }
 };
 

@@ -14,14 +14,15 @@
 #     |<---------------------- Down 1  |   the actor has ended; the requests that it had not answered are answered before
 #     | Heartbeat -------------------->|   when nothing else was sent for one interval
 #
-# If both nodes run on one host as the same user, the second connection goes through memory that they share (actors/net/shared_*):
+# If both nodes can meet at one place, the second connection goes through another transport: memory that they share, if they run on
+# one host as the same user (actors/net/shared_*). Then it also carries all frames for actors and all Downs, of any size:
 #
 #   node that connects               node that accepts
 #     | Hello (control, place) ------->|
-#     |<------ Hello (socket, token) --|   the places are equal
-#     | token ------------------------>|   on a Unix socket, which both sides accept only from a process of their own user
-#     |<----------- descriptor of memory
-#     | Hello (bulk, same link) ------>|   in that memory, and from now on all frames for actors and all Downs, of any size
+#     |<----- Hello (address, token) --|   the places are equal
+#     | token ------------------------>|   at that address: of a Unix socket, which both sides accept only from a process of their
+#     |<----------- descriptor of memory                                                                        own user
+#     | Hello (bulk, same link) ------>|   in that memory
 #
 # Both sides keep such frames back until the second connection is there, so that their order holds. If it cannot be made in this
 # way, the node that connects makes a second TCP connection, and sends its Hello there.
@@ -61,9 +62,10 @@ struct Hello {
   heartbeat @7 :UInt64;      # nanoseconds; this side sends on the control connection at least this often
   build @9 :Text;            # version of the program: "0.1.0"
   asking @8 :Bool;           # this side only has a question about the cluster: it is not a member, whatever its certificate says
-  place @10 :Text;           # where this side can share memory: boot of the host, user, network namespace; empty: nowhere
-  socket @11 :Text;          # in the answer on the control connection, if both places are equal: the Unix socket for the second
-  token @12 :Data;           #   connection, and 16 random bytes that open it once
+  place @10 :Text;           # where another transport reaches this side, equal for those that reach each other; empty: nowhere. For
+                             #   shared memory: boot of the host, user, network namespace
+  address @11 :Data;         # in the answer on the control connection, if both places are equal: the address for the second
+  token @12 :Data;           #   connection, such as a Unix socket, and 16 random bytes that open it once
 }
 
 struct Goodbye {

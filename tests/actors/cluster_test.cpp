@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(nodes_share_memory_if_all_of_them_want_to) {
   Graph graph(strict->ops());
   const Status status = test::failure_of([&] { strict->session(graph, {.start_timeout = 2s}); });
   BOOST_TEST((status.code() == Code::FailedPrecondition), status.message());
-  BOOST_TEST(status.text().find("shared memory only, but shares none with /job:worker/replica:0/task:0") !=
+  BOOST_TEST(status.text().find("shared memory only, which does not connect it with /job:worker/replica:0/task:0") !=
                  std::string::npos,
              status.text());
 }

@@ -26,7 +26,7 @@ struct Fixture : TwoNetworks {
     serve({});
   }
   void join(Peer& peer) {
-    BOOST_TEST_REQUIRE(connect_memory(offer(), peer).ok());
+    BOOST_TEST_REQUIRE(accept_offer(offer(), peer).ok());
     BOOST_TEST_REQUIRE(run_until([&] { return accepted.size() == 1; }));
   }
   /// Returns a tensor in memory that can be lent.
@@ -122,14 +122,14 @@ BOOST_AUTO_TEST_CASE(a_tensor_survives_its_receiver_s_end_of_the_connection) {
 
 // A process that is killed: what it has borrowed comes back, what it has lent stays.
 BOOST_AUTO_TEST_CASE(the_death_of_a_process_loses_nothing) {
-  const SharedOffer memory = offer();
+  const TransportOffer memory = offer();
   const pid_t child = ::fork();
   if (child == 0) {
     Fixture own;
     own.server.reset();
     Peer peer;
     own.client = own.make({});
-    if (!own.connect_memory(memory, peer).ok()) ::_exit(1);
+    if (!own.accept_offer(memory, peer).ok()) ::_exit(1);
     peer.send(1, {own.lendable(42)});
     (void)own.run_until([&] { return peer.end.has_value(); }, std::chrono::seconds(100));
     ::_exit(0);
@@ -148,13 +148,13 @@ BOOST_AUTO_TEST_CASE(the_death_of_a_process_loses_nothing) {
 
 // A process that is stopped may go on to read; so its loans are kept until it ends, even if its connection is closed.
 BOOST_AUTO_TEST_CASE(what_a_stopped_process_has_borrowed_is_kept_for_it) {
-  const SharedOffer memory = offer();
+  const TransportOffer memory = offer();
   const pid_t child = ::fork();
   if (child == 0) {
     Fixture own;
     Peer peer;
     own.client = own.make({});
-    if (!own.connect_memory(memory, peer).ok()) ::_exit(1);
+    if (!own.accept_offer(memory, peer).ok()) ::_exit(1);
     (void)own.run_until([&] { return peer.end.has_value(); }, std::chrono::seconds(100));
     ::_exit(peer.frames.size() == 1 && has_only(peer.frames[0].attachments[0], 5) ? 0 : 1);
   }

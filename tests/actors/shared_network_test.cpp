@@ -39,15 +39,15 @@ struct Fixture : TwoNetworks {
   /// Connects a peer to the server and waits until both sides have a connection.
   void join(Peer& peer) {
     accepted.clear();
-    BOOST_TEST_REQUIRE(connect_memory(offer(), peer).ok());
+    BOOST_TEST_REQUIRE(accept_offer(offer(), peer).ok());
     BOOST_TEST_REQUIRE(run_until([&] { return accepted.size() == 1; }));
   }
 };
 
 /// A process that has the token, but then does what it likes with the rings.
 struct Vandal {
-  explicit Vandal(Fixture& fixture, const SharedOffer& offer)
-      : socket(value_or_throw(connect_locally(offer.socket))) {
+  explicit Vandal(Fixture& fixture, const TransportOffer& offer)
+      : socket(value_or_throw(connect_locally(offer.address))) {
     throw_if_failed(send_packet(socket.number(), std::as_bytes(std::span(offer.token))));
     Packet packet;
     BOOST_TEST_REQUIRE(
@@ -66,30 +66,30 @@ struct Vandal {
 BOOST_FIXTURE_TEST_SUITE(shared_network, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_token_opens_one_connection) {
-  const SharedOffer good = offer();
+  const TransportOffer good = offer();
   BOOST_TEST(good.token.size() == 16u);
   BOOST_TEST(offer().token != good.token);
-  SharedOffer wrong = good;
+  TransportOffer wrong = good;
   wrong.token[5] = static_cast<char>(wrong.token[5] ^ 1);
   Peer stranger, friendly, second;
-  BOOST_TEST(connect_memory(wrong, stranger).text() == "the peer refuses to share memory");
-  BOOST_TEST((connect_memory({good.socket, "short"}, stranger).code() == Code::InvalidArgument));
-  BOOST_TEST(connect_memory({"troupe-nowhere", good.token}, stranger).text().find("cannot connect") == 0u);
+  BOOST_TEST(accept_offer(wrong, stranger).text() == "the peer refuses to share memory");
+  BOOST_TEST((accept_offer({good.address, "short"}, stranger).code() == Code::InvalidArgument));
+  BOOST_TEST(accept_offer({"troupe-nowhere", good.token}, stranger).text().find("cannot connect") == 0u);
   BOOST_TEST(accepted.empty());
-  BOOST_TEST(connect_memory(good, friendly).ok());
-  BOOST_TEST(!connect_memory(good, second).ok());
+  BOOST_TEST(accept_offer(good, friendly).ok());
+  BOOST_TEST(!accept_offer(good, second).ok());
   listener.reset();
-  BOOST_TEST(!server->offer_memory({}).has_value());
+  BOOST_TEST(!server->make_offer({}).has_value());
 }
 
 // Needs the right to change the user, which tests in a container have.
 BOOST_AUTO_TEST_CASE(another_user_is_refused_even_with_a_token) {
   if (::getuid() != 0) return;
-  const SharedOffer good = offer();
+  const TransportOffer good = offer();
   const pid_t child = ::fork();
   if (child == 0) {
     if (::setuid(65534) != 0) ::_exit(3);
-    const auto socket = connect_locally(good.socket);
+    const auto socket = connect_locally(good.address);
     ::_exit(socket.status().code() == Code::PermissionDenied ? 0 : 1);
   }
   int status = 0;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(another_user_is_refused_even_with_a_token) {
   BOOST_TEST(status == 0);
   const pid_t bold = ::fork();  // one that does not check whom it talks to
   if (bold == 0) {
-    const Descriptor socket = value_or_throw(connect_locally(good.socket));
+    const Descriptor socket = value_or_throw(connect_locally(good.address));
     if (::setuid(65534) != 0) ::_exit(3);
     ::_exit(send_packet(socket.number(), std::as_bytes(std::span(good.token))).ok() ? 0 : 1);
   }
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(another_user_is_refused_even_with_a_token) {
 
 BOOST_AUTO_TEST_CASE(places_differ_unless_memory_can_be_shared) {
   BOOST_TEST(!sharing_place().empty());
-  BOOST_TEST(server->sharing_place() == sharing_place());
+  BOOST_TEST(server->place() == sharing_place());
   if (::getuid() != 0) return;
   std::array<int, 2> ends{};
   BOOST_TEST_REQUIRE(::pipe(ends.data()) == 0);

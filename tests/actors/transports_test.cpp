@@ -27,13 +27,13 @@ struct Fixture : TwoNetworks {
     serve(tls ? TcpOptions{.tls = certificates.of(server_task)} : TcpOptions{});
   }
   Status connect_to_server(Peer& peer) {
-    if (is_shared) return connect_memory(offer(), peer);
+    if (is_shared) return accept_offer(offer(), peer);
     return connect(tls ? TcpOptions{.tls = certificates.of(client_task)} : TcpOptions{}, peer);
   }
   /// Connects a child process to the server, and makes it send frames until it ends.
   pid_t connect_child() {
-    std::optional<SharedOffer> memory;
-    if (is_shared) memory = offer();
+    std::optional<TransportOffer> offered;
+    if (is_shared) offered = offer();
     const pid_t child = ::fork();
     if (child != 0) return child;
     Fixture own;
@@ -41,7 +41,7 @@ struct Fixture : TwoNetworks {
     Peer peer;
     own.client = own.make(tls ? TcpOptions{.tls = certificates.of(client_task)} : TcpOptions{});
     const Status status =
-        memory ? own.connect_memory(*memory, peer) : own.outcome_of(peer, [&](Network::Connected connected) {
+        offered ? own.accept_offer(*offered, peer) : own.outcome_of(peer, [&](Network::Connected connected) {
           own.client->connect(listener->endpoint(), soon(), std::move(connected));
         });
     if (!status.ok()) ::_exit(1);
@@ -80,7 +80,7 @@ BOOST_DATA_TEST_CASE_F(Fixture, frames_of_every_size_come_back_as_they_were, tra
       (peer.connection->proven_task() == (proven ? std::optional<std::string>(server_task) : std::nullopt)));
   BOOST_TEST((accepted[0]->connection->proven_task() ==
               (proven ? std::optional<std::string>(client_task) : std::nullopt)));
-  BOOST_TEST(peer.connection->is_shared() == is_shared);
+  BOOST_TEST(peer.connection->is_offered() == is_shared);
   peer.connection.reset();
   BOOST_TEST_REQUIRE(run_until([&] { return accepted[0]->end.has_value(); }));
   BOOST_TEST(accepted[0]->end->ok());

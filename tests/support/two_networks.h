@@ -82,14 +82,14 @@ struct TwoNetworks {
       client->connect(endpoint.empty() ? listener->endpoint() : endpoint, soon(), std::move(connected));
     });
   }
-  /// Does the same through shared memory. The certificates of both sides name these tasks.
-  Status connect_memory(const SharedOffer& offer, Peer& peer) {
+  /// Does the same as the server has offered. The certificates of both sides name these tasks.
+  Status accept_offer(const TransportOffer& offer, Peer& peer) {
     if (!client) client = make({});
     return outcome_of(peer, [&](Network::Connected connected) {
-      client->connect_memory(offer, server_task, soon(), std::move(connected));
+      client->accept_offer(offer, server_task, soon(), std::move(connected));
     });
   }
-  SharedOffer offer() { return server->offer_memory(client_task).value(); }
+  TransportOffer offer() { return server->make_offer(client_task).value(); }
   Status outcome_of(Peer& peer, const std::function<void(Network::Connected)>& begin) {
     std::optional<Status> outcome;
     begin([&](Result<std::unique_ptr<Connection>> made) {
