@@ -98,7 +98,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoot
   std::random_device random;
   std::shared_ptr<SharedArenas> arenas;  // null if no tensor can be lent
   if (options.cluster) {
-    if (options.cluster->transport != Transport::Tcp) arenas = std::make_shared<SharedArenas>();
+    if (shares_memory(options.cluster->transport)) arenas = std::make_shared<SharedArenas>();
     throw_if_failed(check_heartbeat(options.heartbeat));
     if (options.tasks.size() != 1)
       throw Error(

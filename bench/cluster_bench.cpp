@@ -1,5 +1,5 @@
 // Measures steps over several processes of this machine. This process is worker 0 and the client; the others are nodes of PROGRAM.
-//   cluster_bench PROGRAM WHAT WORKERS [SECONDS [auto|tcp]]
+//   cluster_bench PROGRAM WHAT WORKERS [SECONDS [auto|tcp|ucx]]
 // Prints the median time of a step in microseconds. WHAT is "scalar": every worker reads a scalar from the parameter server,
 // adds to it and assigns the sum (a null step); "dense": every worker reads 100 MB and sums them; "gigabyte": the same with 1
 // GB; "sparse": every worker gathers 32 of 1,000 rows, different ones in each step; "embedding": every worker looks up 1,024 of
@@ -50,6 +50,7 @@ class Nodes {
   Nodes(const std::string& program, int servers, int workers, const std::string& transport)
       : transport_(transport) {
     if (transport == "tcp") spec_.transport = Transport::Tcp;
+    if (transport == "ucx") spec_.transport = Transport::Ucx;
     spec_.name = "bench";
     for (int task = 0; task < servers; ++task) spec_.jobs["ps"][task] = free_endpoint();
     for (int task = 0; task < workers; ++task) spec_.jobs["worker"][task] = free_endpoint();
@@ -269,7 +270,7 @@ int main(int count, char** arguments) try {
     return std::fprintf(
                stderr,
                "cluster_bench PROGRAM scalar|dense|gigabyte|sparse|embedding|beside|large WORKERS [SECONDS "
-               "[auto|tcp]]\n"),
+               "[auto|tcp|ucx]]\n"),
            2;
   return troupe::run(arguments[1], arguments[2], std::atoi(arguments[3]),
                      count > 4 ? std::atof(arguments[4]) : 1, count > 5 ? arguments[5] : "auto");

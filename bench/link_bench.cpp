@@ -1,6 +1,7 @@
 // Compares a link with bare sockets: round trips and bulk transfers of frames over TCP and TLS, and the same over bare sockets
 // and a bare SSL stream, in alternation, between two processes. Frames through shared memory, which lend their tensors, are
-// compared with plain sockets, once with a receiver that spins and once with one that sleeps. Prints a table of medians; the
+// compared with plain sockets, once with a receiver that spins and once with one that sleeps, and those through UCX, over TCP and
+// through the memory of the host. Prints a table of medians; the
 // ratio is the link's result over the bare one's.
 //   link_bench [MAX_MIB]       the largest transfer; default 100
 #include <netinet/tcp.h>
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -22,6 +24,7 @@
 
 #include "actors/net/shared_network.h"
 #include "actors/net/tcp_network.h"
+#include "actors/net/ucx_network.h"
 #include "devices/caching_allocator.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/wire/message_reader.h"
@@ -123,7 +126,14 @@ class BareWire final : public Wire {
   std::vector<std::byte> buffer_;
 };
 
-// Frames over a TcpNetwork.
+// Frames over a Network.
+
+/// A transport that networks offer besides TCP: UCX with these transports of its own (UCX_TLS), or shared memory.
+struct Offered {
+  const char* name;
+  const char* ucx;
+  bool spins;  ///< the processes spin before they sleep
+};
 
 class FrameWire final : public Wire, private Connection::Events {
  public:
@@ -137,26 +147,31 @@ class FrameWire final : public Wire, private Connection::Events {
           network_->listen(socket.listen(), [&](auto made) { connection_ = std::move(made); }));
     begin();
   }
-  /// Connects or accepts a connection through shared memory. The server sends its offer over a bare socket.
-  FrameWire(ListeningSocket& socket, bool is_client, bool spins)
-      : memory_(Arena::Options{.shared = arenas_}),
-        network_(std::make_unique<SharedNetwork>(io_, value_or_throw(TcpNetwork::make(io_, {})), arenas_)) {
-    if (spins) streams_ = static_cast<SharedNetwork&>(*network_).streams();
+  /// Connects or accepts a connection through shared memory or UCX. The server sends its offer over a bare socket.
+  FrameWire(ListeningSocket& socket, bool is_client, const Offered& offered)
+      : memory_(offered.ucx ? Arena::Options{} : Arena::Options{.shared = arenas_}) {
+    make_network(offered);
     const int descriptor =
         is_client ? ::socket(AF_INET, SOCK_STREAM, 0) : ::accept(socket.descriptor, nullptr, nullptr);
-    TransportOffer offer{std::string(39, 0), std::string(16, 0)};
+    TransportOffer offer;
     if (is_client) {
       if (::connect(descriptor, socket.generic(), sizeof socket.address) != 0) std::abort();
-      for (std::string* part : {&offer.address, &offer.token})
-        if (::recv(descriptor, part->data(), part->size(), MSG_WAITALL) <= 0) std::abort();
-      network_->accept_offer(offer, {}, Clock::now().time_since_epoch().count() + 5'000'000'000,
-                               connected());
+      for (std::string* part : {&offer.address, &offer.token}) {
+        size_t bytes = 0;
+        if (::recv(descriptor, &bytes, sizeof bytes, MSG_WAITALL) <= 0) std::abort();
+        part->resize(bytes);
+        if (::recv(descriptor, part->data(), bytes, MSG_WAITALL) <= 0) std::abort();
+      }
+      network_->accept_offer(offer, {}, Clock::now().time_since_epoch().count() + 5'000'000'000, connected());
     } else {
       listener_ =
           value_or_throw(network_->listen("127.0.0.1:0", [&](auto made) { connection_ = std::move(made); }));
       offer = network_->make_offer({}).value();
-      for (const std::string* part : {&offer.address, &offer.token})
-        if (::send(descriptor, part->data(), part->size(), 0) <= 0) std::abort();
+      for (const std::string* part : {&offer.address, &offer.token}) {
+        const size_t bytes = part->size();
+        if (::send(descriptor, &bytes, sizeof bytes, 0) <= 0) std::abort();
+        if (::send(descriptor, part->data(), bytes, 0) <= 0) std::abort();
+      }
     }
     begin();
     ::close(descriptor);
@@ -179,6 +194,20 @@ class FrameWire final : public Wire, private Connection::Events {
   }
 
  private:
+  void make_network(const Offered& offered) {
+    auto tcp = value_or_throw(TcpNetwork::make(io_, {}));
+    if (!offered.ucx) {
+      auto shared = std::make_unique<SharedNetwork>(io_, std::move(tcp), arenas_);
+      if (offered.spins) streams_ = shared->streams();
+      network_ = std::move(shared);
+      return;
+    }
+    ::setenv("UCX_TLS", offered.ucx, 1);
+    if (std::string_view(offered.ucx) != "tcp") ::setenv("UCX_MM_ERROR_HANDLING", "y", 1);
+    auto ucx = value_or_throw(make_ucx_network(io_, std::move(tcp)));
+    if (offered.spins) streams_ = ucx.polled;
+    network_ = std::move(ucx.network);
+  }
   Network::Connected connected() {
     return [&](auto made) { connection_ = value_or_throw(std::move(made)); };
   }
@@ -273,10 +302,6 @@ struct Peer {
   std::unique_ptr<Wire> wire;
 };
 
-std::unique_ptr<Wire> make_shared(ListeningSocket& socket, bool is_client, bool spins) {
-  return std::make_unique<FrameWire>(socket, is_client, spins);
-}
-
 void compare(const char* what, const Make& bare, const Make& ours, size_t bytes, int inner) {
   Peer theirs(bare), mine(ours);
   std::vector<double> a, b;
@@ -294,10 +319,10 @@ void compare(const char* what, const Make& bare, const Make& ours, size_t bytes,
   std::vector<double> ratios;
   for (size_t i = 0; i < a.size(); ++i) ratios.push_back(b[i] / a[i]);
   if (bytes < 4096)
-    std::printf("%-6s round trip %6zu B    bare %8.1f us   link %8.1f us   time ratio %.2f\n", what, bytes,
+    std::printf("%-7s round trip %6zu B    bare %8.1f us   link %8.1f us   time ratio %.2f\n", what, bytes,
                 median(a) * 1e6, median(b) * 1e6, median(ratios));
   else
-    std::printf("%-6s transfer %8zu KiB  bare %8.2f GB/s link %8.2f GB/s rate ratio %.2f\n", what,
+    std::printf("%-7s transfer %8zu KiB  bare %8.2f GB/s link %8.2f GB/s rate ratio %.2f\n", what,
                 bytes >> 10, static_cast<double>(bytes) / median(a) / 1e9,
                 static_cast<double>(bytes) / median(b) / 1e9, 1 / median(ratios));
   std::fflush(stdout);
@@ -320,17 +345,19 @@ void run(size_t max_bytes) {
       if (const size_t bytes = kib << 10; bytes <= max_bytes)
         compare(what, bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
   }
-  for (const bool spins : {true, false}) {
+  std::vector<Offered> all = {{"spins", nullptr, true}, {"sleeps", nullptr, false}};
+  if (has_ucx()) all.insert(all.end(), {{"ucx tcp", "tcp", false}, {"ucx mem", "posix", false}});
+  for (const Offered& offered : all) {
     const Make bare = [&](ListeningSocket& socket, bool is_client) {
       return make_bare(socket, is_client, nullptr, max_bytes);
     };
     const Make ours = [&](ListeningSocket& socket, bool is_client) {
-      return make_shared(socket, is_client, spins);
+      return std::make_unique<FrameWire>(socket, is_client, offered);
     };
-    compare(spins ? "spins" : "sleeps", bare, ours, 64, 2000);
+    compare(offered.name, bare, ours, 64, 2000);
     for (const size_t kib : {16, 32, 64, 256, 1 << 10, 10 << 10, 100 << 10, 1 << 20})
       if (const size_t bytes = kib << 10; bytes <= max_bytes)
-        compare(spins ? "spins" : "sleeps", bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
+        compare(offered.name, bare, ours, bytes, kib > (10 << 10) ? 1 : 20);
   }
 }
 

@@ -60,7 +60,7 @@ Status ClientNode::open_link(const ClusterSpec& cluster, const std::string& endp
     peers_ = std::make_unique<Peers>(
         *node_, PeersOptions{.self = self_,
                              .members = {member_.task},
-                             .link = {.offered_only = cluster.transport == Transport::Shared, .frames = {}}});
+                             .link = {.offered_only = is_strict(cluster.transport), .frames = {}}});
     peers_->connect(member_.task, endpoint);
   });
   const auto linked = [this] { return peers_->incarnation_of(member_.task).status(); };

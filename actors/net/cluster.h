@@ -14,11 +14,12 @@ struct TlsFiles {
   std::string certificate, key, authority;
 };
 
-/// How the nodes of one host exchange frames. Other nodes always use TCP.
+/// How nodes exchange frames when they have identified each other over TCP. Unless it is Ucx, nodes of different hosts use TCP.
 enum class Transport {
   Auto,  ///< through shared memory if both run as the same user in one network namespace and allow it, else over TCP
   Tcp,     ///< over TCP
   Shared,  ///< through shared memory only: nodes with which this one cannot share memory are refused
+  Ucx,     ///< through UCX only, also between hosts and unencrypted: nodes that do not use it are refused
 };
 
 struct ClusterSpec {

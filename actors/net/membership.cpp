@@ -4,6 +4,7 @@
 
 #include "actors/engine/end_actor.h"
 #include "actors/net/devices_wire.h"
+#include "actors/net/node_network.h"
 #include "actors/net/registrar.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/wire.h"
@@ -57,11 +58,10 @@ Status Membership::open(const MembershipOptions& options) {
   Status status;
   run_on_control(node_.scheduler, [&] {
     peers_ = std::make_unique<Peers>(
-        node_,
-        PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
-                     .members = members_of(options.cluster),
-                     .link = {.offered_only = options.cluster.transport == Transport::Shared, .frames = {}},
-                     .displaced = options.displaced});
+        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
+                            .members = members_of(options.cluster),
+                            .link = {.offered_only = is_strict(options.cluster.transport), .frames = {}},
+                            .displaced = options.displaced});
     registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
                                  options.cluster, [this, self](const std::string& task) {
                                    return task == self ? Presence{true} : peers_->presence_of(task);

@@ -2,6 +2,7 @@
 
 #include "actors/net/shared_network.h"
 #include "actors/net/tcp_network.h"
+#include "actors/net/ucx_network.h"
 
 namespace troupe {
 
@@ -10,6 +11,11 @@ Result<std::unique_ptr<Network>> make_network(ControlThread& loop, const Cluster
   TROUPE_ASSIGN(std::unique_ptr<Network> tcp,
                 TcpNetwork::make(loop.io(), {.tls = cluster.tls, .plain_anywhere = cluster.plain_anywhere}));
   if (cluster.transport == Transport::Tcp) return tcp;
+  if (cluster.transport == Transport::Ucx) {
+    TROUPE_ASSIGN(auto ucx, make_ucx_network(loop.io(), std::move(tcp)));
+    loop.add(ucx.polled);
+    return std::move(ucx.network);
+  }
   auto shared = std::make_unique<SharedNetwork>(loop.io(), std::move(tcp), std::move(arenas));
   loop.add(shared->streams());
   return std::unique_ptr<Network>(std::move(shared));

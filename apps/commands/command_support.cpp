@@ -47,13 +47,17 @@ void add_memory(CLI::App& command, size_t& memory) {
 }
 
 void add_transport(CLI::App& command, Transport& transport) {
-  const std::map<std::string, Transport> names = {
-      {"auto", Transport::Auto}, {"tcp", Transport::Tcp}, {"shared", Transport::Shared}};
+  const std::map<std::string, Transport> names = {{"auto", Transport::Auto},
+                                                  {"tcp", Transport::Tcp},
+                                                  {"shared", Transport::Shared},
+                                                  {"ucx", Transport::Ucx}};
   command
       .add_option(
           "--transport", transport,
-          "how nodes of one host exchange tensors: auto (through shared memory where that is possible), tcp, "
-          "or shared (only through shared memory); default: auto")
+          "how nodes exchange tensors: auto (through shared memory with nodes of the same host, else over "
+          "TCP), "
+          "tcp, shared (only through shared memory), or ucx (only through UCX, which does not encrypt them); "
+          "default: auto")
       ->transform(CLI::CheckedTransformer(names));
 }
 

@@ -27,7 +27,7 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
 /// Adds the option --memory, which takes bytes or a size such as "8GB" or "512MiB" (RuntimeOptions::memory).
 void add_memory(CLI::App& command, size_t& memory);
 
-/// Adds the option --transport: auto, tcp or shared (ClusterSpec::transport).
+/// Adds the option --transport: auto, tcp, shared or ucx (ClusterSpec::transport).
 void add_transport(CLI::App& command, Transport& transport);
 
 /// Parses the value of --local, such as "ps=1,worker=2", into the number of tasks of each job.

@@ -24,6 +24,8 @@
 #     |<----------- descriptor of memory                                                                        own user
 #     | Hello (bulk, same link) ------>|   in that memory
 #
+# Nodes that are to use UCX (actors/net/ucx_*) do the same with the address of a UCX worker: the token, sent there, opens a stream.
+#
 # Both sides keep such frames back until the second connection is there, so that their order holds. If it cannot be made in this
 # way, the node that connects makes a second TCP connection, and sends its Hello there.
 #
@@ -63,9 +65,9 @@ struct Hello {
   build @9 :Text;            # version of the program: "0.1.0"
   asking @8 :Bool;           # this side only has a question about the cluster: it is not a member, whatever its certificate says
   place @10 :Text;           # where another transport reaches this side, equal for those that reach each other; empty: nowhere. For
-                             #   shared memory: boot of the host, user, network namespace
+                             #   shared memory: boot of the host, user, network namespace; for UCX: its version
   address @11 :Data;         # in the answer on the control connection, if both places are equal: the address for the second
-  token @12 :Data;           #   connection, such as a Unix socket, and 16 random bytes that open it once
+  token @12 :Data;           #   connection, a Unix socket or a UCX worker, and 16 random bytes that open it once
 }
 
 struct Goodbye {

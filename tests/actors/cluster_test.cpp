@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include "actors/net/ucx_network.h"
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
 #include "graph/build/scope.h"
@@ -104,9 +105,33 @@ BOOST_AUTO_TEST_CASE(nodes_share_memory_if_all_of_them_want_to) {
   Graph graph(strict->ops());
   const Status status = test::failure_of([&] { strict->session(graph, {.start_timeout = 2s}); });
   BOOST_TEST((status.code() == Code::FailedPrecondition), status.message());
-  BOOST_TEST(status.text().find("shared memory only, which does not connect it with /job:worker/replica:0/task:0") !=
-                 std::string::npos,
-             status.text());
+  BOOST_TEST(
+      status.text().find("shared memory only, which does not connect it with /job:worker/replica:0/task:0") !=
+          std::string::npos,
+      status.text());
+}
+
+BOOST_AUTO_TEST_CASE(nodes_use_ucx_if_all_of_them_want_to) {
+  if (!has_ucx()) return;
+  const std::string ps_task = "/job:ps/replica:0/task:0";
+  spec.transport = Transport::Ucx;
+  start_ps();
+  start_worker();
+  {
+    const auto client = make("client", {});
+    train_a_little(*client, 1);
+    train_a_little(*client, 3'000'000);
+    BOOST_TEST(client->transport_of(ps_task) == "UCX");
+    BOOST_TEST(worker->transport_of(ps_task) == "UCX");
+  }
+  for (const auto transport : {Transport::Auto, Transport::Tcp}) {
+    spec.transport = transport;
+    const auto other = make("client", {});
+    Graph graph(other->ops());
+    const Status status = test::failure_of([&] { other->session(graph, {.start_timeout = 2s}); });
+    BOOST_TEST((status.code() == Code::FailedPrecondition), status.message());
+    BOOST_TEST(status.text().find("this node is to use UCX only") != std::string::npos, status.text());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(clients_of_a_cluster_share_its_variables) {

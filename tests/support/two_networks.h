@@ -5,13 +5,16 @@
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cstdlib>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "actors/net/shared_network.h"
 #include "actors/net/tcp_network.h"
 #include "actors/net/tcp_stream.h"
+#include "actors/net/ucx_network.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/message_reader.h"
 #include "tests/support/certificates.h"
@@ -50,7 +53,18 @@ struct Peer final : Connection::Events {
   bool echo = false, leaves = false;  ///< leaves: destroys the connection in closed()
 };
 
+/// Chooses the devices of UCX for networks that are made later, as users do; null: as UCX likes.
+inline void choose_devices(const char* transports) {
+  for (const char* const name : {"UCX_TLS", "UCX_MM_ERROR_HANDLING"}) ::unsetenv(name);
+  if (!transports) return;
+  ::setenv("UCX_TLS", transports, 1);
+  if (std::string_view(transports) != "tcp") ::setenv("UCX_MM_ERROR_HANDLING", "y", 1);
+}
+
 struct TwoNetworks {
+  ~TwoNetworks() {
+    if (ucx) choose_devices(nullptr);
+  }
   bool run_until(const std::function<bool()>& done, std::chrono::seconds most = std::chrono::seconds(20)) {
     const auto end = std::chrono::steady_clock::now() + most;
     while (!done()) {
@@ -64,6 +78,8 @@ struct TwoNetworks {
   }
 
   std::unique_ptr<Network> make(const TcpOptions& options) {
+    if (ucx)
+      return value_or_throw(make_ucx_network(io, value_or_throw(TcpNetwork::make(io, options)))).network;
     return std::make_unique<SharedNetwork>(io, value_or_throw(TcpNetwork::make(io, options)), arenas);
   }
   void serve(const TcpOptions& options) {
@@ -83,10 +99,11 @@ struct TwoNetworks {
     });
   }
   /// Does the same as the server has offered. The certificates of both sides name these tasks.
-  Status accept_offer(const TransportOffer& offer, Peer& peer) {
+  Status accept_offer(const TransportOffer& offer, Peer& peer,
+                      std::chrono::nanoseconds most = std::chrono::seconds(10)) {
     if (!client) client = make({});
     return outcome_of(peer, [&](Network::Connected connected) {
-      client->accept_offer(offer, server_task, soon(), std::move(connected));
+      client->accept_offer(offer, server_task, soon(most), std::move(connected));
     });
   }
   TransportOffer offer() { return server->make_offer(client_task).value(); }
@@ -110,6 +127,7 @@ struct TwoNetworks {
 
   boost::asio::io_context io;
   Certificates certificates;
+  bool ucx = false;                      ///< the networks offer UCX, not shared memory
   std::shared_ptr<SharedArenas> arenas;  ///< of the tensors that are lent; may be null
   std::unique_ptr<Network> server, client;
   std::unique_ptr<Network::Listener> listener;
