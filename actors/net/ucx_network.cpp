@@ -4,6 +4,8 @@
 #include "actors/net/ucx_stream.h"
 #include "actors/net/ucx_worker.h"
 
+#include <boost/asio/io_context.hpp>
+
 namespace troupe {
 namespace {
 
