@@ -178,7 +178,7 @@ class CoordinatorRole final : public FileRole {
 
   void commit(const std::shared_ptr<Save>& save) {
     // The result is a problem with removing old checkpoints, or empty. A failure means that there is no new checkpoint.
-    block<std::string>(
+    block_in_background<std::string>(
         [save]() -> Result<std::string> {
           TROUPE_RETURN_IF_FAILED(save->files.commit(save->name, save->manifest));
           const Status removed = save->files.remove_old(save->message->getKeep());

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t chunk_bytes = size_t{1} << 20;
+constexpr size_t chunk_bytes = size_t{256} << 10;
 
 /// Returns the checksum of what has the checksum `before` and the bytes after it.
 uint32_t add_to(uint32_t before, std::span<const std::byte> bytes) {
@@ -143,10 +143,15 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
   }
   TROUPE_ASSIGN(const std::string header, safetensors_header(entries));
   TROUPE_ASSIGN(auto file, NewFile::create(disk, folder + '/' + written.name));
-  const auto write = [&](std::span<const std::byte> bytes) {
-    written.checksum = add_to(written.checksum, bytes);
+  // Chunk by chunk, so that the bytes come from memory once, for the checksum, and then from a cache.
+  const auto write = [&](std::span<const std::byte> bytes) -> Status {
     written.bytes += bytes.size();
-    return file.write(bytes);
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), chunk_bytes))) {
+      const auto chunk = bytes.first(std::min(bytes.size(), chunk_bytes));
+      written.checksum = add_to(written.checksum, chunk);
+      TROUPE_RETURN_IF_FAILED(file.write(chunk));
+    }
+    return {};
   };
   TROUPE_RETURN_IF_FAILED(write(std::as_bytes(std::span(header))));
   for (const auto& saved : tensors) TROUPE_RETURN_IF_FAILED(write({saved.value.data(), saved.value.bytes()}));

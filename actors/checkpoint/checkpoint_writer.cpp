@@ -168,7 +168,7 @@ class WriterRole final : public FileRole {
   void write_file(const Message<wire::SaveShard>& message, const Values& all,
                   const std::shared_ptr<Reply>& kept) {
     if (all->empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
-    block<ShardFile>(
+    block_in_background<ShardFile>(
         [message, all, &disk = node_.env.disk]() -> Result<ShardFile> {
           for (const auto& tensor : *all) TROUPE_RETURN_IF_FAILED(wait_for(tensor.value.completion()));
           return write_shard(disk, std::string(view(message->getFolder())), message->getShard(),

@@ -1,5 +1,9 @@
 #include "actors/engine/control_thread.h"
 
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -28,6 +32,17 @@ constexpr unsigned spin_again = 32;  ///< without luck, it spins one time in so 
 
 std::chrono::steady_clock::time_point at(int64_t nanoseconds) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
+}
+
+/// While all processors are busy, this thread gets a tenth of the time that another one gets.
+constexpr int background_nice = 10;
+
+/// Moves this thread behind the others. If the system refuses, the thread stays as it is.
+void move_to_background() {
+  const sched_param none{};
+  (void)::sched_setscheduler(0, SCHED_BATCH, &none);
+  const auto thread = static_cast<id_t>(::gettid());
+  (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + background_nice);
 }
 
 void pause() {
@@ -76,8 +91,8 @@ struct ControlThread::Impl {
   std::condition_variable changed;
   std::atomic<int> sleeping{0};
 
-  std::once_flag files_needed;
-  std::optional<asio::thread_pool> files;
+  std::once_flag files_needed, background_needed;
+  std::optional<asio::thread_pool> files, background;
 
   // The timers are used on the control thread only, the counter on any thread.
   std::unordered_map<TimerId, std::unique_ptr<asio::steady_timer>> timers;
@@ -203,6 +218,7 @@ void ControlThread::add(std::weak_ptr<Polled> one) {
 
 ControlThread::~ControlThread() {
   if (impl_->files) impl_->files->join();
+  if (impl_->background) impl_->background->join();
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->ending = true;
@@ -233,6 +249,14 @@ bool ControlThread::try_compute(std::function<void()> computation) {
 void ControlThread::block(Job job) {
   std::call_once(impl_->files_needed, [this] { impl_->files.emplace(1); });
   asio::post(*impl_->files, job);
+}
+
+void ControlThread::block_in_background(Job job) {
+  std::call_once(impl_->background_needed, [this] {
+    impl_->background.emplace(1);
+    asio::post(*impl_->background, move_to_background);
+  });
+  asio::post(*impl_->background, job);
 }
 
 bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {

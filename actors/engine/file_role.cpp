@@ -25,10 +25,10 @@ struct FileJob {
 
 }  // namespace
 
-void FileRole::run(std::function<void()> work, std::function<void()> then) {
+void FileRole::run(Run run_job, std::function<void()> work, std::function<void()> then) {
   jobs_.emplace(++last_job_, std::move(then));
   auto job = std::make_shared<const FileJob>(node_, last_job_, self(), std::move(work));
-  node_.scheduler.block(make_job([job = std::move(job), &node = node_] {
+  (node_.scheduler.*run_job)(make_job([job = std::move(job), &node = node_] {
     try {
       job->work();
     } catch (const std::exception&) {  // the result then keeps its initial failure

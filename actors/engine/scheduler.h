@@ -1,6 +1,6 @@
 // Scheduler and Unit: where actors and steps run. A Unit is the run queue of one thread: a message sent by a job of the unit is
 // handled by the same thread, after the sender returns; so a step that stays on one thread wakes no other thread. A Scheduler takes
-// the jobs of threads without a unit, and can wait. The real scheduler has a control thread, a pool and a file thread; the
+// the jobs of threads without a unit, and can wait. The real scheduler has a control thread, a pool and two file threads; the
 // simulated one chooses the next job by a seed. This header does not use CAF.
 #pragma once
 
@@ -36,6 +36,9 @@ class Scheduler {
   virtual bool try_compute(std::function<void()> computation) = 0;
   /// Runs a job that may block (work with files) on the file thread, one job at a time.
   virtual void block(Job job) = 0;
+  /// Does the same on a thread of its own, to which the others leave little time while all processors are busy: for work with files
+  /// that may last, and for which no step waits.
+  virtual void block_in_background(Job job) { block(job); }
   /// Waits until `done` returns true, and returns true then; returns false after the deadline (nanoseconds of the steady clock; 0:
   /// none). Meanwhile the calling thread runs the ready jobs of its own unit. `done` must be cheap; it is called often, and after
   /// each wake().

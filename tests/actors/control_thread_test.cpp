@@ -2,6 +2,9 @@
 // every wait has a deadline.
 #include "actors/engine/control_thread.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -43,6 +46,31 @@ BOOST_AUTO_TEST_CASE(a_job_that_blocks_holds_up_neither_actors_nor_timers_nor_co
   BOOST_TEST(!blocked);
   released.set_value();
   BOOST_TEST(loop.wait([&] { return blocked.load(); }, deadline));
+}
+
+BOOST_AUTO_TEST_CASE(a_job_in_the_background_holds_up_no_other_work_with_files_and_comes_behind_it) {
+  ControlThread loop(*pool);
+  std::promise<void> released;
+  std::atomic<bool> blocked{false}, ended{false};
+  const auto priority = [] { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); };
+  int usual = 0, behind = 0;
+  loop.block_in_background(make_job([&] {
+    released.get_future().wait();
+    behind = priority();
+    ended = true;
+    loop.wake();
+  }));
+  loop.block(make_job([&] {
+    usual = priority();
+    blocked = true;
+    loop.wake();
+  }));
+  const int64_t deadline = loop.now() + std::chrono::nanoseconds(std::chrono::seconds(30)).count();
+  BOOST_TEST(loop.wait([&] { return blocked.load(); }, deadline));
+  BOOST_TEST(!ended);
+  released.set_value();
+  BOOST_TEST(loop.wait([&] { return ended.load(); }, deadline));
+  BOOST_TEST(behind > usual);  // a higher number is a lower priority
 }
 
 BOOST_AUTO_TEST_CASE(jobs_that_block_run_one_at_a_time_and_are_done_before_the_loop_ends) {
