@@ -3,8 +3,8 @@
 #include <deque>
 #include <map>
 
-#include "actors/checkpoint/checkpoint_files.h"
 #include "actors/checkpoint/checkpoint_wire.h"
+#include "actors/checkpoint/new_manifest.h"
 #include "actors/engine/file_role.h"
 
 namespace troupe {
@@ -56,7 +56,6 @@ class CoordinatorRole final : public FileRole {
     Reply reply;
     CheckpointFiles files;
     std::string name;  ///< the name of the checkpoint being written or read
-    Manifest manifest;
   };
 
   // Requests are carried out one at a time.
@@ -116,15 +115,24 @@ class CoordinatorRole final : public FileRole {
     });
   }
 
-  using Save = Request<wire::SaveCheckpoint>;
+  struct Save : Request<wire::SaveCheckpoint> {
+    using Request::Request;
+
+    std::optional<CheckpointFiles::Base> base;  ///< set by the file thread, as is the name
+    NewManifest manifest;
+  };
 
   void begin(const std::shared_ptr<Save>& save) {
-    block<std::string>([save] { return save->files.begin(save->message->getRound()); },
-                       [this, save](Result<std::string> name) {
-                         if (!name) return end(*save, name.status());
-                         save->name = std::move(*name);
-                         save_shards(save);
-                       });
+    block<bool>(
+        [save]() -> Result<bool> {
+          save->base = save->files.base();
+          TROUPE_ASSIGN(save->name, save->files.begin(save->message->getRound()));
+          return true;
+        },
+        [this, save](const Result<bool>& begun) {
+          if (!begun) return end(*save, begun.status());
+          save_shards(save);
+        });
   }
 
   void save_shards(const std::shared_ptr<Save>& save) {
@@ -138,6 +146,7 @@ class CoordinatorRole final : public FileRole {
       draft->setShards(static_cast<uint32_t>(writers->size()));
       draft->setContainer(save->message->getContainer());
       draft->setState(save->message->getState());
+      if (save->base) draft->setBase(as_text(save->files.path(save->base->name)));
       requests.push_back({(*writers)[shard], draft.finish()});
     }
     ask_writers(save->message->getWriters(), std::move(requests), [this, save](const Answers& answers) {
@@ -155,23 +164,13 @@ class CoordinatorRole final : public FileRole {
   }
 
   static Status take_shards(Save& save, const Answers& answers) {
-    save.manifest.round = save.message->getRound();
-    save.manifest.note = view(save.message->getNote());
-    std::map<std::string, std::string> file_of;
-    for (const auto& answer : answers) {
-      if (!answer) return answer.status();
-      const Message<wire::ShardSaved> saved(*answer);
-      if (!saved->hasFile()) continue;
-      ShardFile file = read(saved->getFile());
-      const auto shard = static_cast<uint32_t>(&answer - answers.data());
-      if (const auto expected = shard_name(shard, static_cast<uint32_t>(answers.size()));
-          file.name != expected)
-        return internal("a writer saved " + file.name + " instead of " + expected);
-      for (const auto& tensor : file.tensors)
-        if (const auto [at, fresh] = file_of.emplace(tensor.name, file.name); !fresh)
-          return already_exists("two processes have a variable " + tensor.name + ": it is in " + at->second +
-                                " and in " + file.name);
-      save.manifest.files.push_back(std::move(file));
+    save.manifest = NewManifest(save.message->getRound(), std::string(view(save.message->getNote())),
+                                save.base ? &*save.base : nullptr);
+    const auto shards = static_cast<uint32_t>(answers.size());
+    for (uint32_t shard = 0; shard < shards; ++shard) {
+      if (!answers[shard]) return answers[shard].status();
+      for (const auto file : Message<wire::ShardSaved>(*answers[shard])->getFiles())
+        TROUPE_RETURN_IF_FAILED(save.manifest.add(shard, shards, read(file)));
     }
     return {};
   }
@@ -180,7 +179,7 @@ class CoordinatorRole final : public FileRole {
     // The result is a problem with removing old checkpoints, or empty. A failure means that there is no new checkpoint.
     block_in_background<std::string>(
         [save]() -> Result<std::string> {
-          TROUPE_RETURN_IF_FAILED(save->files.commit(save->name, save->manifest));
+          TROUPE_RETURN_IF_FAILED(save->files.commit(save->name, save->manifest.manifest()));
           const Status removed = save->files.remove_old(save->message->getKeep());
           return removed.ok() ? std::string() : removed.message();
         },
@@ -204,6 +203,7 @@ class CoordinatorRole final : public FileRole {
   struct Restore : Request<wire::RestoreCheckpoint> {
     using Request::Request;
 
+    Manifest manifest;
     std::vector<ActorRef> writers;
     std::vector<std::string> candidates;  ///< the checkpoints that have not been tried yet, oldest first
     std::vector<std::string> skipped, missing;

@@ -86,13 +86,20 @@ Result<std::vector<SavedTensor>> read_tensors(CheckedReader& reader, const Shard
                 read_safetensors_header(header, file.bytes - safetensors_prefix - length));
   std::unordered_map<std::string, const ShardFile::Saved*> listed;
   for (const auto& saved : file.tensors) listed.emplace(saved.name, &saved);
-  if (entries.size() != file.tensors.size() || listed.size() != entries.size())
+  const bool has_more = !file.folder.empty() && entries.size() > listed.size();
+  if ((entries.size() != file.tensors.size() && !has_more) || listed.size() != file.tensors.size())
     return data_loss("it has " + std::to_string(entries.size()) + " tensors, but according to the manifest " +
                      std::to_string(file.tensors.size()));
   std::vector<SavedTensor> result;
+  size_t found = 0;
   for (const TensorEntry& entry : entries) {
     const auto at = listed.find(entry.name);
+    if (at == listed.end() && has_more) {
+      TROUPE_RETURN_IF_FAILED(reader.skip(entry.bytes()));
+      continue;
+    }
     if (at == listed.end()) return data_loss("its tensor " + entry.name + " is not in the manifest");
+    ++found;
     const ShardFile::Saved& saved = *at->second;
     if (saved.slice && !is_part(entry.shape, *saved.slice))
       return data_loss("its tensor " + entry.name + " is not the part of '" + saved.slice->of +
@@ -107,6 +114,9 @@ Result<std::vector<SavedTensor>> read_tensors(CheckedReader& reader, const Shard
     result.push_back({entry.name, std::move(tensor), saved.version, saved.slice});
   }
   if (reader.checksum() != file.checksum) return data_loss("it does not match its checksum");
+  if (found != listed.size())
+    return data_loss("it lacks " + std::to_string(listed.size() - found) +
+                     " tensors that the manifest lists");
   return result;
 }
 
@@ -115,11 +125,24 @@ bool is_plain_name(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
+/// Adds to a failure of a file of an older checkpoint what is needed of it.
+Status with_needed(const std::string& checkpoint, const ShardFile& file, const Status& failure) {
+  if (file.folder.empty() || file.tensors.empty()) return failure;
+  const size_t more = file.tensors.size() - 1;
+  return {failure.code(), failure.text() + " (" + checkpoint + " needs it for " + file.tensors.front().name +
+                              (more == 0 ? "" : " and " + std::to_string(more) + " more") + ")"};
+}
+
 }  // namespace
 
-std::string shard_name(uint32_t shard, uint32_t shards) {
-  char text[48];
-  std::snprintf(text, sizeof text, "shard-%05u-of-%05u.safetensors", shard, shards);
+std::string ShardFile::path(const std::string& checkpoint) const {
+  return (folder.empty() ? checkpoint : folder_of(checkpoint) + '/' + folder) + '/' + name;
+}
+
+std::string shard_name(uint32_t shard, uint32_t shards, bool steady) {
+  char text[64];
+  std::snprintf(text, sizeof text, "shard-%05u-of-%05u%s.safetensors", shard, shards,
+                steady ? "-steady" : "");
   return text;
 }
 
@@ -132,11 +155,11 @@ Status as_damage(const std::string& path, const Status& failure) {
   }
 }
 
-Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t shard, uint32_t shards,
+Result<ShardFile> write_shard(Disk& disk, const std::string& folder, const std::string& name,
                               std::span<const SavedTensor> tensors) {
   std::vector<TensorEntry> entries;
   ShardFile written;
-  written.name = shard_name(shard, shards);
+  written.name = name;
   for (const auto& saved : tensors) {
     entries.push_back({saved.name, saved.value.dtype(), saved.value.shape()});
     written.tensors.push_back({saved.name, saved.version, saved.slice});
@@ -159,14 +182,16 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t sh
   return written;
 }
 
-Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
+Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& checkpoint, const ShardFile& file,
                                             const std::function<bool(const ShardFile::Saved&)>& wanted) {
-  if (!is_plain_name(file.name)) return data_loss(folder + ": '" + file.name + "' is not the name of a file");
-  const std::string path = folder + '/' + file.name;
+  if (!is_plain_name(file.name) || (!file.folder.empty() && !is_plain_name(file.folder)))
+    return data_loss(checkpoint + ": '" + file.folder + "', '" + file.name +
+                     "' are not the names of a folder and a file");
+  const std::string path = file.path(checkpoint);
   auto reader = CheckedReader::open(disk, path, file.bytes);
-  if (!reader) return as_damage(path, reader.status());
+  if (!reader) return as_damage(path, with_needed(checkpoint, file, reader.status()));
   auto tensors = read_tensors(*reader, file, wanted);
-  if (!tensors) return as_damage(path, tensors.status());
+  if (!tensors) return as_damage(path, with_needed(checkpoint, file, tensors.status()));
   return tensors;
 }
 

@@ -20,7 +20,11 @@ struct SavedTensor {
   Tensor value;  ///< in host memory; its completion must have been reached
   uint64_t version = 0;
   std::optional<RowSlice> slice = {};  ///< what the tensor is a part of; nothing if it is whole
+  std::optional<uint32_t> cell =
+      {};  ///< the number of the cell of this process that has the value, if one is known
 };
+
+using SavedTensors = std::vector<SavedTensor>;
 
 /// What a manifest says about a file.
 struct ShardFile {
@@ -29,23 +33,30 @@ struct ShardFile {
     uint64_t version = 0;
     std::optional<RowSlice> slice = {};
   };
-  std::string name;  ///< the file's name in the folder of the checkpoint
+  std::string name;  ///< the file's name in the folder of its checkpoint
   uint64_t bytes = 0;
   uint32_t checksum = 0;  ///< CRC-32C of the file
   std::vector<Saved> tensors;
+  /// The name of the older checkpoint in whose folder the file lies, and which may have more tensors than `tensors`; empty: it lies
+  /// in the folder of the checkpoint that lists it.
+  std::string folder = {};
+
+  /// Returns the path of the file, given that of the checkpoint that lists it.
+  std::string path(const std::string& checkpoint) const;
 };
 
-/// Returns "shard-00000-of-00002.safetensors", for example.
-std::string shard_name(uint32_t shard, uint32_t shards);
+/// Returns "shard-00000-of-00002.safetensors", for example, or "shard-00000-of-00002-steady.safetensors".
+std::string shard_name(uint32_t shard, uint32_t shards, bool steady = false);
 
-/// Writes shard `shard` of `shards` into an existing folder. Fails with Unimplemented, naming the tensor, if the safetensors layout
+/// Writes a file of this name into an existing folder. Fails with Unimplemented, naming the tensor, if the safetensors layout
 /// does not have its dtype, and with InvalidArgument if it cannot have its name.
-Result<ShardFile> write_shard(Disk& disk, const std::string& folder, uint32_t shard, uint32_t shards,
+Result<ShardFile> write_shard(Disk& disk, const std::string& folder, const std::string& name,
                               std::span<const SavedTensor> tensors);
 
-/// Reads and checks the whole file, and returns the tensors for which `wanted` returns true. Fails with DataLoss, which names the
-/// file and its damage. After any other failure (of the disk, of memory) the file may be intact.
-Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& folder, const ShardFile& file,
+/// Reads and checks the whole file of the checkpoint in the folder `checkpoint`, and returns those of its listed tensors for which
+/// `wanted` returns true. Fails with DataLoss, which names the file, its damage and, if the file belongs to an older checkpoint,
+/// what is needed of it. After any other failure (of the disk, of memory) the file may be intact.
+Result<std::vector<SavedTensor>> read_shard(Disk& disk, const std::string& checkpoint, const ShardFile& file,
                                             const std::function<bool(const ShardFile::Saved&)>& wanted);
 
 /// Turns a failure that shows a damaged checkpoint (a missing file, for example) into DataLoss with the path. Returns any other

@@ -6,6 +6,7 @@ void write(const ShardFile& file, wire::ShardFile::Builder builder) {
   builder.setName(as_text(file.name));
   builder.setBytes(file.bytes);
   builder.setChecksum(file.checksum);
+  builder.setFolder(as_text(file.folder));
   auto tensors = builder.initTensors(static_cast<uint32_t>(file.tensors.size()));
   for (uint32_t i = 0; i < file.tensors.size(); ++i) {
     const ShardFile::Saved& saved = file.tensors[i];
@@ -21,6 +22,7 @@ ShardFile read(wire::ShardFile::Reader reader) {
   file.name = view(reader.getName());
   file.bytes = reader.getBytes();
   file.checksum = reader.getChecksum();
+  file.folder = view(reader.getFolder());
   for (const auto saved : reader.getTensors()) {
     file.tensors.push_back({std::string(view(saved.getName())), saved.getVersion()});
     if (!saved.hasSlice()) continue;

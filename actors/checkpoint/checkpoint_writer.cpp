@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <deque>
-#include <future>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
-#include "actors/checkpoint/restored_cells.h"
+#include "actors/checkpoint/shard_work.h"
 #include "actors/engine/file_role.h"
 #include "devices/transfer.h"
 #include "messages/schemas/variable.capnp.h"
@@ -16,35 +15,6 @@ namespace troupe {
 namespace {
 
 constexpr size_t max_held = 2;
-
-/// A ReadShards request, and the cells that it is for.
-struct Reading {
-  std::string container, folder;
-  std::vector<ShardFile> files;
-  uint32_t writer = 0, writers = 1;
-  Cells cells;
-};
-
-/// Reads the values of the cells. Reads every file that contains some of them, and the files that this writer has to check.
-Result<SavedTensors> read_files(Disk& disk, const Reading& reading) {
-  RestoredCells restored(reading.cells, reading.folder);
-  const auto wanted = [&](const ShardFile::Saved& saved) { return restored.wants(saved); };
-  for (size_t i = 0; i < reading.files.size(); ++i) {
-    const ShardFile& file = reading.files[i];
-    const bool must_check = i % reading.writers == reading.writer;
-    if (!must_check && std::ranges::none_of(file.tensors, wanted)) continue;
-    TROUPE_ASSIGN(auto tensors, read_shard(disk, reading.folder, file, wanted));
-    for (const auto& tensor : tensors) TROUPE_RETURN_IF_FAILED(restored.add(tensor));
-  }
-  return restored.take();
-}
-
-/// Blocks, so only file threads may call it.
-Status wait_for(const Completion& completion) {
-  auto done = std::make_shared<std::promise<Status>>();
-  completion.then([done](Status status) { done->set_value(std::move(status)); });
-  return done->get_future().get();
-}
 
 class WriterRole final : public FileRole {
  public:
@@ -69,7 +39,11 @@ class WriterRole final : public FileRole {
     return cells;
   }
 
-  using Values = std::shared_ptr<SavedTensors>;
+  /// The values of cells, and how often cells had been restored before.
+  struct Values {
+    SavedTensors tensors;
+    uint64_t restores = 0;
+  };
 
   void hold(const Message<wire::HoldShard>& message, Reply reply) {
     auto kept = std::make_shared<Reply>(std::move(reply));
@@ -96,7 +70,7 @@ class WriterRole final : public FileRole {
     if (state == 0)
       return read_values(view(message->getContainer()), nullptr,
                          [this, kept, message](const Result<Values>& values) {
-                           values ? write_file(message, *values, kept) : (*kept)(values.status());
+                           values ? write_shard_files(message, *values, kept) : (*kept)(values.status());
                          });
     const auto held = std::ranges::find(held_, state, &Held::state);
     if (held == held_.end())
@@ -104,7 +78,7 @@ class WriterRole final : public FileRole {
                              std::to_string(state) + " any more"));
     const Values values = std::move(held->values);
     held_.erase(held);
-    write_file(message, values, kept);
+    write_shard_files(message, values, kept);
   }
 
   /// Calls `then` with the values of the variables in the container that have one. If `wanted` is null, of all of them.
@@ -119,24 +93,23 @@ class WriterRole final : public FileRole {
         if (!owner) return then(owner.status());
         Owned& owned = owners[*owner];
         owned.device = site->device.get();
-        owned.tensors.push_back({name, {}, 0, cell->slice()});  // fill_in() adds the value
-        owned.ids.push_back(cell->id());
+        owned.tensors.push_back({name, {}, 0, cell->slice(), cell->id()});  // fill_in() adds the value
       }
     std::vector<AddressedRequest> requests;
     auto all = std::make_shared<std::vector<Owned>>();
     for (auto& [owner, owned] : owners) {
-      requests.push_back({owner, read_message(owned.ids)});
+      requests.push_back({owner, read_message(owned.tensors)});
       all->push_back(std::move(owned));
     }
-    ask_all(std::move(requests), [all, then = std::move(then)](Answers answers) {
-      auto tensors = std::make_shared<SavedTensors>();
+    ask_all(std::move(requests), [all, restores = restores_, then = std::move(then)](Answers answers) {
+      Values values{{}, restores};
       for (size_t i = 0; i < answers.size(); ++i) {
         Owned& owned = (*all)[i];
         if (Status status = fill_in(owned.tensors, answers[i], *owned.device); !status.ok())
           return then(std::move(status));
-        std::ranges::move(owned.tensors, std::back_inserter(*tensors));
+        std::ranges::move(owned.tensors, std::back_inserter(values.tensors));
       }
-      then(std::move(tensors));
+      then(std::move(values));
     });
   }
 
@@ -144,13 +117,12 @@ class WriterRole final : public FileRole {
   struct Owned {
     Device* device = nullptr;
     SavedTensors tensors;
-    std::vector<uint32_t> ids;
   };
 
-  static AnyMessage read_message(const std::vector<uint32_t>& ids) {
+  static AnyMessage read_message(const SavedTensors& tensors) {
     Draft<wire::Read> draft;
-    auto cells = draft->initCells(static_cast<uint32_t>(ids.size()));
-    for (uint32_t i = 0; i < ids.size(); ++i) cells.set(i, ids[i]);
+    auto cells = draft->initCells(static_cast<uint32_t>(tensors.size()));
+    for (uint32_t i = 0; i < tensors.size(); ++i) cells.set(i, *tensors[i].cell);
     return draft.finish();
   }
 
@@ -165,19 +137,25 @@ class WriterRole final : public FileRole {
     return {};
   }
 
-  void write_file(const Message<wire::SaveShard>& message, const Values& all,
-                  const std::shared_ptr<Reply>& kept) {
-    if (all->empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
-    block_in_background<ShardFile>(
-        [message, all, &disk = node_.env.disk]() -> Result<ShardFile> {
-          for (const auto& tensor : *all) TROUPE_RETURN_IF_FAILED(wait_for(tensor.value.completion()));
-          return write_shard(disk, std::string(view(message->getFolder())), message->getShard(),
-                             message->getShards(), *all);
-        },
-        [kept](Result<ShardFile> file) {
-          if (!file) return (*kept)(file.status());
+  /// Writes what has changed since the base of the checkpoint. Versions say so unless cells have been restored meanwhile.
+  void write_shard_files(const Message<wire::SaveShard>& message, const Values& values,
+                         const std::shared_ptr<Reply>& kept) {
+    if (values.tensors.empty()) return (*kept)(Draft<wire::ShardSaved>().finish());
+    const bool follows =
+        message->hasBase() && saved_.checkpoint() == view(message->getBase()) && values.restores == restores_;
+    auto plan = std::make_shared<SavedCells::Plan>((follows ? saved_ : SavedCells()).plan(values.tensors));
+    const Writing writing{std::string(view(message->getFolder())), message->getShard(), message->getShards()};
+    block_in_background<std::vector<SavedFile>>(
+        [plan, writing, &disk = node_.env.disk] { return write_files(disk, writing, *plan); },
+        [this, writing, restores = values.restores, kept](const Result<std::vector<SavedFile>>& files) {
+          if (!files) return (*kept)(files.status());
+          saved_ = SavedCells(restores == restores_ ? writing.folder : std::string());
           Draft<wire::ShardSaved> draft;
-          write(*file, draft->initFile());
+          auto list = draft->initFiles(static_cast<uint32_t>(files->size()));
+          for (uint32_t i = 0; i < files->size(); ++i) {
+            write((*files)[i].file, list[i]);
+            saved_.add((*files)[i].file, (*files)[i].tensors);
+          }
           (*kept)(draft.finish());
         });
   }
@@ -198,7 +176,7 @@ class WriterRole final : public FileRole {
                         [this, reading, kept](Result<SavedTensors> tensors) {
                           if (!tensors) return (*kept)(tensors.status());
                           for (const auto& tensor : *tensors) reading->cells.erase(tensor.name);
-                          ready_ = {reading->container, reading->folder, std::move(*tensors)};
+                          ready_ = {reading->container, reading->folder, reading->files, std::move(*tensors)};
                           Draft<wire::ShardsRead> draft;
                           draft->setFound(static_cast<uint32_t>(ready_.tensors.size()));
                           std::vector<std::string> missing;
@@ -213,13 +191,18 @@ class WriterRole final : public FileRole {
         ready_.container != view(message->getContainer()))
       return reply(aborted("the checkpoint writer of " + task_->task + " has not read " +
                            std::string(view(message->getFolder()))));
-    const Ready ready = std::exchange(ready_, {});
+    Ready ready = std::exchange(ready_, {});
     auto requests = assignments(ready);
     if (!requests) return reply(requests.status());
     auto kept = std::make_shared<Reply>(std::move(reply));
-    ask_all(std::move(*requests), [kept](const Answers& answers) {
+    ++restores_;  // and again at the end: what is read meanwhile may be older or newer
+    auto saved = SavedCells::restored(ready.folder, ready.files, ready.tensors);
+    ask_all(std::move(*requests), [this, kept, saved = std::move(saved)](const Answers& answers) mutable {
+      ++restores_;
+      saved_ = SavedCells();
       for (const auto& answer : answers)
         if (!answer) return (*kept)(answer.status());
+      saved_ = std::move(saved);
       (*kept)(Draft<wire::ShardsApplied>().finish());
     });
   }
@@ -227,6 +210,7 @@ class WriterRole final : public FileRole {
   /// The tensors that were read for ApplyShards.
   struct Ready {
     std::string container, folder;
+    std::vector<ShardFile> files;
     SavedTensors tensors;
   };
 
@@ -237,17 +221,18 @@ class WriterRole final : public FileRole {
     std::vector<Tensor> values;
   };
 
-  Result<std::vector<AddressedRequest>> assignments(const Ready& ready) const {
+  Result<std::vector<AddressedRequest>> assignments(Ready& ready) const {
     std::map<ActorRef, Assignment> owners;
     for (const auto& site : task_->sites) {
       const Cells here = cells_of(ready.container, *site);
-      for (const auto& tensor : ready.tensors) {
+      for (auto& tensor : ready.tensors) {
         const auto cell = here.find(tensor.name);
         if (cell == here.end()) continue;
         TROUPE_ASSIGN(const ActorRef owner, site->owner(*cell->second));
         Assignment& to = owners[owner];
         TROUPE_ASSIGN(to.values.emplace_back(), transfer(tensor.value, *site->device, *site->device));
-        to.ids.push_back(cell->second->id());
+        tensor.cell = cell->second->id();
+        to.ids.push_back(*tensor.cell);
         to.versions.push_back(tensor.version);
       }
     }
@@ -277,6 +262,8 @@ class WriterRole final : public FileRole {
 
   std::shared_ptr<TaskSites> task_;
   std::deque<Held> held_;
+  SavedCells saved_;       ///< in the last checkpoint that was saved or restored
+  uint64_t restores_ = 0;  ///< grows when cells begin and end to be restored
   Ready ready_;
 };
 

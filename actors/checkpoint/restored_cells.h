@@ -13,7 +13,6 @@
 
 namespace troupe {
 
-using SavedTensors = std::vector<SavedTensor>;
 using Cells = std::map<std::string, std::shared_ptr<StateCell>>;
 
 class RestoredCells {

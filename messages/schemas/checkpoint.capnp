@@ -20,6 +20,11 @@
 #     |                           |<------------ ShardsApplied -|                             |
 #     |<---- CheckpointRestored --|
 #
+# A variable that has not changed since the newest checkpoint in the folder is not written again: the new checkpoint refers to the file
+# that has it. A writer knows that by the versions of its cells: it remembers which values the last checkpoint has that it saved or
+# restored. An older file is used as long as half of its bytes are current. A file is removed when no checkpoint that is kept refers
+# to it.
+#
 # The session holds and restores the state between two training rounds only: it must make sure that nothing changes the state
 # meanwhile. If something does, the values of each group of variables (variable.capnp) still come from one moment, but those of
 # different groups may come from different moments. Once the state is held, training goes on while the files are written: an
@@ -121,17 +126,20 @@ struct SaveShard {
   shards @2 :UInt32;
   container @3 :Text;
   state @4 :UInt64;          # the state that is held, and then not any more; 0: the present one
+  base @5 :Text;             # the folder of the checkpoint to whose files this one may refer; absent if there is none
 }
 
 struct ShardSaved {
-  file @0 :ShardFile;        # absent if no variable of the process has a value
+  files @0 :List(ShardFile); # none if no variable of the process has a value; one that has changed variables, one that has variables
+                             # that did not change, but whose older file is mostly outdated, and files to which `base` refers, too
 }
 
 struct ShardFile {
-  name @0 :Text;             # the file's name in the folder of the checkpoint
+  name @0 :Text;             # the file's name in the folder of its checkpoint
   bytes @1 :UInt64;
   checksum @2 :UInt32;       # CRC-32C of the file
   tensors @3 :List(Saved);
+  folder @4 :Text;           # the name of the older checkpoint that the file belongs to; empty: it belongs to this one
 }
 
 struct Saved {

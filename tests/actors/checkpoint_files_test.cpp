@@ -270,7 +270,7 @@ BOOST_FIXTURE_TEST_CASE(what_else_lies_in_the_folder_stays, Saved) {
 BOOST_AUTO_TEST_CASE(what_the_format_cannot_hold_is_refused_by_name) {
   SimulatedDisk disk(1);
   const auto refused = [&](std::vector<SavedTensor> tensors, Code code, const std::string& word) {
-    const Status status = write_shard(disk, "/", 0, 1, tensors).status();
+    const Status status = write_shard(disk, "/", shard_name(0, 1), tensors).status();
     BOOST_TEST((status.code() == code), status.message());
     BOOST_TEST(status.text().find(word) != std::string::npos, status.message());
   };
@@ -363,7 +363,7 @@ BOOST_FIXTURE_TEST_CASE(a_hostile_manifest_is_refused, Hostile) {
            "7",
            "{\"format\":1",
            R"({"format":1,"round":2})",
-           R"({"format":2,"round":2,"note":"","files":[]})",
+           R"({"format":3,"round":2,"note":"","files":[]})",
            R"({"format":1,"round":-2,"note":"","files":[]})",
            R"({"format":1,"round":2.5,"note":"","files":[]})",
            R"({"format":1,"round":1e300,"note":"","files":[]})",

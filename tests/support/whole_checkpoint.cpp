@@ -13,8 +13,8 @@ Status save(Disk& disk, const std::string& folder, const WholeCheckpoint& checkp
   const std::span tensors(checkpoint.tensors);
   for (uint32_t shard = 0; shard < shards; ++shard) {
     const size_t begin = tensors.size() * shard / shards, end = tensors.size() * (shard + 1) / shards;
-    TROUPE_ASSIGN(auto file,
-                  write_shard(disk, files.path(name), shard, shards, tensors.subspan(begin, end - begin)));
+    TROUPE_ASSIGN(auto file, write_shard(disk, files.path(name), shard_name(shard, shards),
+                                         tensors.subspan(begin, end - begin)));
     manifest.files.push_back(std::move(file));
   }
   TROUPE_RETURN_IF_FAILED(files.commit(name, manifest));
