@@ -77,6 +77,12 @@ Status check_services(const std::vector<ServiceDef>& services) {
   return {};
 }
 
+/// Returns the store of files whose paths begin with "s3://".
+Result<std::unique_ptr<ObjectDisk>> objects_of(const RuntimeOptions& options) {
+  if (options.s3) return make_s3_disk(*options.s3);
+  return failed_precondition("this process has no store of objects (RuntimeOptions::s3)");
+}
+
 }  // namespace
 
 std::vector<int> cpus_of(const TaskOptions& task) {
@@ -86,7 +92,8 @@ std::vector<int> cpus_of(const TaskOptions& task) {
   return ids;
 }
 
-Runtime::Impl::Impl(const RuntimeOptions& given) : options(given), disk(FileRoots(options.roots)) {
+Runtime::Impl::Impl(const RuntimeOptions& given)
+    : options(given), files(FileRoots(options.roots)), disk(files, objects_of(options)) {
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));
@@ -150,6 +157,7 @@ void Runtime::Impl::join() {
 }
 
 Runtime::Impl::~Impl() {
+  disk.stop();
   if (session_server) end_actor(*node, session_server);
   membership.reset();
   if (network) run_on_control(*loop, [this] { network.reset(); });

@@ -16,6 +16,7 @@
 #include "actors/site/extensions.h"
 #include "actors/step/session.h"
 #include "actors/step/session_options.h"
+#include "messages/objects/s3_options.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {
@@ -46,6 +47,8 @@ struct RuntimeOptions {
 
   /// The folders that must contain all files that sessions name. Empty: files may be anywhere.
   std::vector<std::string> roots = {};
+  /// The store of files whose paths begin with "s3://". Not set: there are none. `roots` does not limit them.
+  std::optional<S3Options> s3 = {};
 
   /// If set, this process is `tasks[0]` of this cluster, or a client if the cluster has no such task. Sessions then span all
   /// tasks.

@@ -15,6 +15,7 @@
 #include "actors/step/step_compiler.h"
 #include "actors/step/worker.h"
 #include "messages/env/real_disk.h"
+#include "messages/objects/file_places.h"
 
 namespace troupe {
 
@@ -37,7 +38,8 @@ struct Runtime::Impl {
   const RuntimeOptions options;
   std::mutex mutex;
   Status failure;  ///< the first failure after which the process must be replaced; guarded by `mutex`
-  RealDisk disk;
+  RealDisk files;
+  FilePlaces disk;
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<ControlThread> loop;
   std::unique_ptr<Network> network;

@@ -14,6 +14,7 @@ set(TROUPE_PUBLIC_HEADERS
   messages/values/shape.h
   messages/values/status.h
   messages/values/tensor.h
+  messages/objects/s3_options.h
   messages/wire/message.h
   graph/ops/attributes.h
   graph/build/control_flow.h

@@ -1,8 +1,8 @@
 // CheckpointFiles: the folders of checkpoints. Each contains safetensors files, and a manifest with the length and the checksum of
-// every file. The manifest is written last: a folder without a complete manifest is not a checkpoint. A checkpoint may refer to files
-// in the folders of older ones; such a file outlives its checkpoint until no checkpoint refers to it. A file is written once and
-// never changed. The newest checkpoint is the one begun last, whatever its round. Reading trusts nothing in the
-// files. The functions block, so only file threads may call them. Only one process may save at a time.
+// every file. The manifest is written last: a folder without a complete manifest is not a checkpoint. A checkpoint may refer to
+// files in the folders of older ones; such a file outlives its checkpoint until no checkpoint refers to it. A file is written
+// once and never changed. The newest checkpoint is the one begun last, whatever its round. Reading trusts nothing in the files.
+// The functions block, so only file threads may call them. Only one process may save at a time.
 //
 //   FOLDER/000007-round-500/shard-00000-of-00002.safetensors
 //   FOLDER/000007-round-500/manifest.json       {"checkpoint": {...}, "crc32c": "..."} over the text of the first member
@@ -31,8 +31,8 @@ class CheckpointFiles {
   /// Writes the manifest, which makes the files in the folder a checkpoint. Returns when it is on disk. After a failure the
   /// checkpoint may exist or not.
   Status commit(const std::string& name, const Manifest& manifest) const;
-  /// Removes all checkpoints but the newest `keep` (at least 1), and all folders without a manifest, but not the files to which those
-  /// that are kept refer.
+  /// Removes all checkpoints but the newest `keep` (at least 1), and all folders without a manifest, but not the files to which
+  /// those that are kept refer.
   Status remove_old(size_t keep) const;
   /// Removes a checkpoint, complete or not.
   Status remove(const std::string& name) const;

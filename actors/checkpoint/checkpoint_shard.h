@@ -20,8 +20,8 @@ struct SavedTensor {
   Tensor value;  ///< in host memory; its completion must have been reached
   uint64_t version = 0;
   std::optional<RowSlice> slice = {};  ///< what the tensor is a part of; nothing if it is whole
-  std::optional<uint32_t> cell =
-      {};  ///< the number of the cell of this process that has the value, if one is known
+  /// The number of the cell of this process that has the value, if one is known.
+  std::optional<uint32_t> cell = {};
 };
 
 using SavedTensors = std::vector<SavedTensor>;

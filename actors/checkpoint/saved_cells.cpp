@@ -33,8 +33,9 @@ const ShardFile* SavedCells::find(const SavedTensor& value) const {
   return at != places_.end() && at->second.version == value.version ? at->second.file.get() : nullptr;
 }
 
-// An older file is worth its space while at least half of its bytes are current. So the files of the checkpoints that are kept never
-// have more than twice the bytes of their values. What does not change is written at most once more, to a file without the rest.
+// An older file is worth its space while at least half of its bytes are current. So the files of the checkpoints that are kept
+// never have more than twice the bytes of their values. What does not change is written at most once more, to a file without the
+// rest.
 SavedCells::Plan SavedCells::plan(const SavedTensors& values) const {
   std::map<const ShardFile*, uint64_t> current;
   for (const SavedTensor& value : values)

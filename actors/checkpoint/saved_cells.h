@@ -1,6 +1,6 @@
-// SavedCells: where a checkpoint has the values of the cells of a process. The next checkpoint refers to the files of those that have
-// not changed since. A cell changes when its version does: the owner makes a new object when versions may have gone back, as when
-// cells are restored. Owned by the checkpoint writer; one thread.
+// SavedCells: where a checkpoint has the values of the cells of a process. The next checkpoint refers to the files of those that
+// have not changed since. A cell changes when its version does: the owner makes a new object when versions may have gone back, as
+// when cells are restored. Owned by the checkpoint writer; one thread.
 #pragma once
 
 #include <memory>

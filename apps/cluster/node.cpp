@@ -105,6 +105,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   runtime_options.cluster = options.cluster;
   runtime_options.listen = options.listen;
   runtime_options.roots = options.roots;
+  runtime_options.s3 = options.s3;
   runtime_options.heartbeat = options.heartbeat;
   runtime_options.join_later = true;
   Runtime runtime(runtime_options);
@@ -136,6 +137,9 @@ Result<std::string> to_text(const NodeOptions& options) {
     for (const auto& [task, endpoint] : tasks) jobs[job][std::to_string(task)] = endpoint;
   nlohmann::json tls;
   if (const auto& files = options.cluster.tls) tls = {files->certificate, files->key, files->authority};
+  nlohmann::json s3;
+  if (const auto& store = options.s3)
+    s3 = {store->endpoint, store->region, store->key_id, store->secret_key, store->session_token};
   return strict_json_line({{"cluster", options.cluster.name},
                            {"jobs", jobs},
                            {"tls", tls},
@@ -149,6 +153,7 @@ Result<std::string> to_text(const NodeOptions& options) {
                            {"neighbours", options.neighbours},
                            {"listen", options.listen},
                            {"roots", options.roots},
+                           {"s3", s3},
                            {"heartbeat", options.heartbeat.count()},
                            {"owner", options.owner}});
 }
@@ -172,6 +177,13 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.neighbours = json.at("neighbours");
   options.listen = json.at("listen");
   options.roots = json.at("roots");
+  if (const auto& s3 = json.at("s3"); !s3.is_null()) {
+    S3Options store;
+    std::string* const members[] = {&store.endpoint, &store.region, &store.key_id, &store.secret_key,
+                                    &store.session_token};
+    for (size_t i = 0; i < std::size(members); ++i) *members[i] = s3.at(i).get<std::string>();
+    options.s3 = std::move(store);
+  }
   options.heartbeat = std::chrono::nanoseconds(json.at("heartbeat").get<int64_t>());
   options.owner = json.at("owner");
   return options;

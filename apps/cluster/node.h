@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct NodeOptions {
   size_t neighbours = 1;           ///< how many processes share the machine, including this one
   std::string listen;              ///< see RuntimeOptions::listen
   std::vector<std::string> roots;  ///< see RuntimeOptions::roots
+  std::optional<S3Options> s3 = {};  ///< see RuntimeOptions::s3
   std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;
   /// The full name of the task that owns this node; empty: none. The node ends when it has not been linked to its owner for five
   /// heartbeats, or was never linked within 60 s.

@@ -14,6 +14,7 @@
 #include "apps/cluster/node.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/commands/rank_options.h"
 #include "apps/config/schema.h"
 #include "messages/env/real_disk.h"
@@ -49,6 +50,7 @@ Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved
   options.neighbours = cluster::nodes_on_host_of(resolved.cluster, resolved.job, resolved.task);
   options.listen = arguments.listen;
   options.roots = arguments.roots;
+  options.s3 = object_store();
   const auto heartbeat = config::parse_nanoseconds(arguments.heartbeat);
   if (!heartbeat)
     return invalid_argument("--heartbeat '" + arguments.heartbeat +

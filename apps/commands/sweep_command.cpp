@@ -92,6 +92,7 @@ class Trials {
     if (goes_on && config.train.early_stop) config.train.early_stop->keep_best = false;
     RealDisk disk;
     TROUPE_ASSIGN(const auto data, train::load_data(disk, config));
+    options_.s3 = store_of(config);
     TROUPE_RETURN_IF_FAILED(use_nodes(config));
     options_.resume = folder;
     TROUPE_ASSIGN(const auto result, train::train(config, data, options_));

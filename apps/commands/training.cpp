@@ -11,6 +11,7 @@
 #include "apps/cluster/neighbours.h"
 #include "apps/cluster/processes.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/commands/rank_options.h"
 #include "apps/config/cluster_file.h"
 #include "apps/data/file_patterns.h"
@@ -86,7 +87,7 @@ void print_summary(const train::TrainingResult& result) {
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
   if (!config.cache_folder.empty()) files.push_back(config.cache_folder);
-  if (!resume.empty() && resume != "auto") files.push_back(resume);
+  if (!resume.empty() && resume != "auto" && !resume.starts_with("s3://")) files.push_back(resume);
   const data::Options& data = config.data;
   for (const auto* list :
        {&data.train, &data.train_labels, &data.valid, &data.valid_labels, &data.test, &data.test_labels})
@@ -104,6 +105,7 @@ cluster::NodeOptions common_options(const config::RunConfig& config, const train
   common.threads = static_cast<size_t>(config.run.threads);
   common.memory = options.memory;
   common.roots = files_of(config, options.resume);
+  common.s3 = options.s3;
   common.heartbeat = config.train.fault.heartbeat;
   common.owner = cluster::owner_task();
   return common;
@@ -184,10 +186,18 @@ Status with_loss(const Status& status, const cluster::Processes* nodes) {
 
 }  // namespace
 
+std::optional<S3Options> store_of(const config::RunConfig& config) {
+  const auto& checkpoint = config.train.checkpoint;
+  if (checkpoint.dir.empty()) return {};
+  return object_store(checkpoint.endpoint, checkpoint.region);
+}
+
 void add_run_options(CLI::App& command, TrainArguments& arguments) {
   add_run_file(command, arguments.run);
-  command.add_option("--resume", arguments.resume,
-                     "continue a run: its folder, or 'auto' for the newest run of this name");
+  command.add_option(
+      "--resume", arguments.resume,
+      "continue a run: its folder, that of its checkpoints (s3://...), or 'auto' for the newest run of this "
+      "name");
   command.add_option("--dry-run", arguments.dry_run_steps, "run this number of steps and write nothing")
       ->check(CLI::PositiveNumber);
   command.add_flag("-q,--quiet", arguments.quiet, "print only errors");
@@ -235,6 +245,7 @@ int train(const TrainArguments& arguments) {
   if (arguments.dry_run_steps > 0) leave_cache(*config);
   train::TrainerOptions options;
   options.resume = arguments.resume;
+  options.s3 = store_of(*config);
   options.memory = arguments.memory;
   std::optional<cluster::ResolvedCluster> place;
   if (arguments.ranks) {

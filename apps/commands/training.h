@@ -19,7 +19,7 @@ namespace troupe::commands {
 
 struct TrainArguments {
   RunFile run;
-  std::string resume;           ///< empty, "auto", or the folder of a run
+  std::string resume;           ///< see train::TrainerOptions::resume
   long long dry_run_steps = 0;  ///< 0: a full run
   Transport transport = Transport::Auto;
   size_t memory = 0;  ///< the limit of each process in bytes; see RuntimeOptions::memory
@@ -31,6 +31,9 @@ struct TrainArguments {
   cluster::ResolverOptions resolver = {};  ///< with `ranks`: how this process finds its place
 };
 
+/// Returns the store of the checkpoints of a run, as its file and the environment say; nothing if they lie in the folder of the
+/// run.
+std::optional<S3Options> store_of(const config::RunConfig& config);
 /// Adds the options that train and launch have in common.
 void add_run_options(CLI::App& command, TrainArguments& arguments);
 struct ClusterOptions {

@@ -241,7 +241,12 @@ Train read_train(const Reader& train) {
   out.replication = read_replication(train.table("replication"));
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
-                    checkpoint.get<int64_t>("keep"), checkpoint.get<bool>("on_signal")};
+                    checkpoint.get<int64_t>("keep"),
+                    checkpoint.get<bool>("on_signal"),
+                    checkpoint.string("dir"),
+                    checkpoint.string("endpoint"),
+                    checkpoint.string("region")};
+  while (out.checkpoint.dir.ends_with('/')) out.checkpoint.dir.pop_back();
   const Reader fault = train.table("fault");
   out.fault = {fault.get<int64_t>("max_restarts"), fault.get<bool>("mirror"),
                parse_nanoseconds(fault.string("start_timeout")).value_or(0ns),
@@ -279,6 +284,7 @@ class CrossChecker {
     check_clip();
     if (config_.train.early_stop) check_monitor("early_stop", config_.train.early_stop->monitor);
     if (config_.train.plateau) check_monitor("plateau", config_.train.plateau->monitor);
+    check_checkpoint();
     check_replication();
     check_pipeline();
   }
@@ -300,6 +306,7 @@ class CrossChecker {
   void check_schedule();
   void check_clip();
   void check_monitor(const std::string& key, const Monitor& monitor);
+  void check_checkpoint();
   void check_replication();
   void check_pipeline();
 
@@ -314,6 +321,20 @@ class CrossChecker {
   Reader root_;
   Diagnostics& diagnostics_;
 };
+
+void CrossChecker::check_checkpoint() {
+  const Reader checkpoint = root_.table("train").table("checkpoint");
+  const Checkpoint& given = config_.train.checkpoint;
+  constexpr std::string_view scheme = "s3://";
+  const std::string& dir = given.dir;
+  if (!dir.empty() && (!dir.starts_with(scheme) || dir.size() == scheme.size() || dir[scheme.size()] == '/'))
+    error(checkpoint, "dir", "train.checkpoint.dir: expected \"s3://BUCKET/PREFIX\", found \"" + dir + '"');
+  if (!given.endpoint.empty() && !given.endpoint.starts_with("http://") &&
+      !given.endpoint.starts_with("https://"))
+    error(checkpoint, "endpoint",
+          "train.checkpoint.endpoint: expected a URL such as \"https://store.lab:9000\", found \"" +
+              given.endpoint + '"');
+}
 
 void CrossChecker::check_data() {
   const Reader data = root_.table("data"), valid = data.table("valid"), test = data.table("test");

@@ -146,6 +146,9 @@ struct Checkpoint {
   Period every;
   int64_t keep = 0;
   bool on_signal = true;
+  /// "s3://BUCKET/PREFIX", under which the checkpoints lie in NAME/NNN; empty: in the folder of the run.
+  std::string dir = {};
+  std::string endpoint = {}, region = {};  ///< of the store; empty: as the environment says
 };
 
 struct Fault {

@@ -15,18 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the number that is the name of a folder, or 0 if the name is not a number.
-int number_of(const std::string& name) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc{} && end == name.data() + name.size() ? number : 0;
-}
-
 int highest_number(const fs::path& parent) {
   int highest = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(parent, error))
-    highest = std::max(highest, number_of(entry.path().filename()));
+    highest = std::max(highest, run_number(entry.path().filename().string()));
   return highest;
 }
 
@@ -36,6 +29,12 @@ std::string three_digits(int number) {
 }
 
 }  // namespace
+
+int run_number(std::string_view name) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc{} && end == name.data() + name.size() ? std::max(number, 0) : 0;
+}
 
 RunFolder::RunFolder(std::string path, Descriptor lock)
     : path_(std::move(path)), lock_(std::move(lock)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
@@ -48,16 +47,21 @@ Result<RunFolder> RunFolder::claim(const std::string& path) {
   return RunFolder(path, std::move(folder));
 }
 
-std::string RunFolder::checkpoints() const { return fs::absolute(path_ + "/checkpoints").string(); }
+std::string RunFolder::checkpoints(const std::string& store) const {
+  const fs::path path = fs::absolute(path_).lexically_normal();
+  if (store.empty()) return (path / "checkpoints").string();
+  const fs::path folder = path.has_filename() ? path : path.parent_path();
+  return store + '/' + folder.parent_path().filename().string() + '/' + folder.filename().string();
+}
 
 Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name,
-                                    const std::string& effective_config) {
+                                    const std::string& effective_config, int after) {
   const fs::path parent = fs::path(directory) / name;
   std::error_code error;
   fs::create_directories(parent, error);
   if (error) return unavailable("cannot create folder " + parent.string() + ": " + error.message());
   // Two runs may start at the same time: the one that creates the folder gets the number.
-  for (int number = highest_number(parent) + 1;; ++number) {
+  for (int number = std::max(highest_number(parent), after) + 1;; ++number) {
     const fs::path path = parent / three_digits(number);
     if (!fs::create_directory(path, error)) {
       if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
@@ -68,16 +72,25 @@ Result<RunFolder> RunFolder::create(const std::string& directory, const std::str
   }
 }
 
+Result<RunFolder> RunFolder::require(const std::string& directory, const std::string& name,
+                                     const std::string& effective_config, int number) {
+  const fs::path path = fs::path(directory) / name / three_digits(number);
+  std::error_code error;
+  if (fs::create_directories(path, error)) std::ofstream(path / "config.toml") << effective_config;
+  if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
+  return claim(path.string());
+}
+
 Result<RunFolder> RunFolder::open(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) return invalid_argument("there is no run folder " + path);
   return claim(path);
 }
 
-Result<RunFolder> RunFolder::newest(const std::string& directory, const std::string& name) {
+Result<RunFolder> RunFolder::newest(const std::string& directory, const std::string& name, int at_least) {
   const fs::path parent = fs::path(directory) / name;
   const int number = highest_number(parent);
-  if (number == 0) return not_found("there is no run under " + parent.string());
+  if (number == 0 || number < at_least) return not_found("there is no run under " + parent.string());
   return claim((parent / three_digits(number)).string());
 }
 

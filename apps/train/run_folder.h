@@ -17,6 +17,9 @@
 
 namespace troupe::train {
 
+/// Returns the number that is the name of a run's folder, or 0 if the name is not a number.
+int run_number(std::string_view name);
+
 class RunFolder {
  public:
   /// What a trainer that was started anew needs in order to go on with a training that workers have kept.
@@ -24,18 +27,24 @@ class RunFolder {
     uint64_t run = 0;   ///< the number by which the workers know the training
     Progress progress;  ///< at the end of the last epoch
   };
-  /// Creates the folder with the next free number under `directory`/`name`. Fails with Unavailable if the system refuses.
+  /// Creates the folder with the next free number above `after` under `directory`/`name`. Fails with Unavailable if the system
+  /// refuses.
   static Result<RunFolder> create(const std::string& directory, const std::string& name,
-                                  const std::string& effective_config);
+                                  const std::string& effective_config, int after = 0);
+  /// Opens the folder with this number, or creates it. Fails as create() and open() do.
+  static Result<RunFolder> require(const std::string& directory, const std::string& name,
+                                   const std::string& effective_config, int number);
   /// Opens an existing folder; metrics are appended. Fails with InvalidArgument if there is no such folder and with AlreadyExists
   /// while another training uses it.
   static Result<RunFolder> open(const std::string& path);
-  /// Opens the folder with the highest number. Fails with NotFound if there is none, otherwise as open() does.
-  static Result<RunFolder> newest(const std::string& directory, const std::string& name);
+  /// Opens the folder with the highest number. Fails with NotFound if there is none of at least `at_least`, otherwise as open()
+  /// does.
+  static Result<RunFolder> newest(const std::string& directory, const std::string& name, int at_least = 0);
 
   const std::string& path() const { return path_; }
-  /// Returns the absolute path of the folder for checkpoints. Other processes, with other working folders, save there, too.
-  std::string checkpoints() const;
+  /// Returns the absolute path of the folder for checkpoints, or STORE/NAME/NNN if `store` is not empty. Other processes, with
+  /// other working folders, save there, too.
+  std::string checkpoints(const std::string& store) const;
   /// Keeps this in a file of the folder, in place of what was kept before. Fails with Unavailable if the system refuses.
   Status keep(const Live& live) const;
   /// Returns nothing if nothing is kept.

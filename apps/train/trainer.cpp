@@ -17,6 +17,7 @@
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
 #include "apps/train/local_rounds.h"
+#include "apps/train/open_run_folder.h"
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
@@ -40,6 +41,7 @@ RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOpt
   RuntimeOptions options;
   options.threads = static_cast<size_t>(config.run.threads);
   options.memory = trainer.memory;
+  options.s3 = trainer.s3;
   if (trainer.cluster) {
     options.tasks = {{"client", 0, 1}};
     options.cluster = trainer.cluster;
@@ -236,15 +238,8 @@ class Run {
   }
 
   Status open_folder() {
-    const auto& run = config_.run;
-    auto folder = options_.resume.empty()
-                      ? RunFolder::create(run.directory, run.name, config_.effective_toml())
-                  : options_.resume == "auto" ? RunFolder::newest(run.directory, run.name)
-                                              : RunFolder::open(options_.resume);
-    if (folder.status().code() == Code::NotFound && options_.resume == "auto")  // nothing to resume yet
-      folder = RunFolder::create(run.directory, run.name, config_.effective_toml());
-    if (!folder) return folder.status();
-    folder_.emplace(std::move(*folder));
+    TROUPE_ASSIGN(auto folder, open_run_folder(config_, options_.resume, runtime_.services().disk()));
+    folder_.emplace(std::move(folder));
     result_.folder = folder_->path();
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
     if (config_.observe.tensorboard)
@@ -253,16 +248,18 @@ class Run {
     return runs::save_run_model(runtime_.services().disk(), folder_->path(), model.meta);
   }
 
+  std::string checkpoints() const { return folder_->checkpoints(config_.train.checkpoint.dir); }
+
   /// Returns whether the folder has checkpoints, even damaged ones.
   bool has_checkpoint() const {
-    const auto names = CheckpointFiles(runtime_.services().disk(), folder_->checkpoints()).names();
+    const auto names = CheckpointFiles(runtime_.services().disk(), checkpoints()).names();
     return !names || !names->empty();
   }
 
   Status restore() {
     RestoredCheckpoint checkpoint;
     try {
-      checkpoint = session_->restore(folder_->checkpoints());
+      checkpoint = session_->restore(checkpoints());
     } catch (const Error& error) {
       if (error.status().code() != Code::NotFound || !may_start_over_ || has_checkpoint())
         return error.status();
@@ -454,7 +451,7 @@ class Run {
   void begin_save() {
     end_save();
     saving_ = with_session([this] {
-      return session_->begin_save(folder_->checkpoints(),
+      return session_->begin_save(checkpoints(),
                                   {.round = progress_.step,
                                    .note = to_note(progress_),
                                    .keep = static_cast<size_t>(config_.train.checkpoint.keep)});

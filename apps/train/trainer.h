@@ -12,16 +12,20 @@
 #include "actors/net/cluster.h"
 #include "apps/config/run_config.h"
 #include "apps/data/load.h"
+#include "messages/objects/s3_options.h"
 
 namespace troupe::train {
 
 struct TrainerOptions {
-  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run. A run goes on from where its workers are
-  /// if they have kept its training (live_training.h), otherwise from its last checkpoint.
+  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run, or that of its checkpoints in a store.
+  /// A run goes on from where its workers are if they have kept its training (live_training.h), otherwise from its last
+  /// checkpoint.
   std::string resume;
   /// 0: a full run; otherwise the number of steps to run without writing anything.
   int64_t dry_run_steps = 0;
   size_t memory = 0;  ///< the limit of this process in bytes; see RuntimeOptions::memory
+  /// The store of checkpoints whose folder is "s3://...".
+  std::optional<S3Options> s3 = {};
   /// The cluster to use, whose tasks are those of config.cluster. Not set: all tasks are in this process.
   std::optional<ClusterSpec> cluster = {};
   /// Restarts the lost processes of the cluster and those of the tasks `silent`, which do not answer. Empty: the processes are

@@ -36,7 +36,7 @@ Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t max_
 }
 
 Result<NewFile> NewFile::create(Disk& disk, std::string path) {
-  TROUPE_ASSIGN(auto file, disk.create(path + ".new"));
+  TROUPE_ASSIGN(auto file, disk.create(disk.appears_when_closed(path) ? path : path + ".new"));
   return NewFile(disk, std::move(path), std::move(file));
 }
 
@@ -44,13 +44,13 @@ NewFile::~NewFile() {
   if (!file_) return;
   file_.reset();
   // A destructor cannot report a failure. If the file stays, the next writer overwrites it.
-  (void)disk_->remove(temporary());
+  if (is_renamed()) (void)disk_->remove(temporary());
 }
 
 Status NewFile::commit() {
   TROUPE_RETURN_IF_FAILED(file_->sync());
   TROUPE_RETURN_IF_FAILED(file_->close());
-  TROUPE_RETURN_IF_FAILED(disk_->rename(temporary(), path_));
+  if (is_renamed()) TROUPE_RETURN_IF_FAILED(disk_->rename(temporary(), path_));
   file_.reset();
   return disk_->sync_folder(folder_of(path_));
 }

@@ -67,6 +67,9 @@ class Disk {
   virtual Result<std::vector<Entry>> list(const std::string& folder) = 0;
   /// Fails with NotFound if there is no file or folder of this name.
   virtual Result<Info> info(const std::string& path) = 0;
+  /// Returns whether a file that is created at this path appears when it is closed, whole and durable, and not before. Otherwise it
+  /// appears empty when it is created.
+  virtual bool appears_when_closed(const std::string& /*path*/) const { return false; }
 };
 
 /// Returns the folder that contains a path: "a/b" of "a/b/c", "." of "c", "/" of "/c".
@@ -79,7 +82,7 @@ Status make_folders(Disk& disk, const std::string& path);
 Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t max_bytes);
 
 /// Writes a file that appears under its name only when it is complete and durable. The content goes to path + ".new" first, which
-/// is then synced and renamed. One writer at a time per path. A ".new" that a crash left behind is overwritten by the next writer.
+/// is then synced and renamed, unless files appear when they are closed. One writer per path. What a crash leaves is overwritten.
 class NewFile {
  public:
   static Result<NewFile> create(Disk& disk, std::string path);
@@ -95,6 +98,7 @@ class NewFile {
  private:
   NewFile(Disk& disk, std::string path, std::unique_ptr<WritableFile> file)
       : disk_(&disk), path_(std::move(path)), file_(std::move(file)) {}
+  bool is_renamed() const { return !disk_->appears_when_closed(path_); }
   std::string temporary() const { return path_ + ".new"; }
 
   Disk* disk_;

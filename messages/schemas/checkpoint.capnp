@@ -20,10 +20,10 @@
 #     |                           |<------------ ShardsApplied -|                             |
 #     |<---- CheckpointRestored --|
 #
-# A variable that has not changed since the newest checkpoint in the folder is not written again: the new checkpoint refers to the file
-# that has it. A writer knows that by the versions of its cells: it remembers which values the last checkpoint has that it saved or
-# restored. An older file is used as long as half of its bytes are current. A file is removed when no checkpoint that is kept refers
-# to it.
+# A variable that has not changed since the newest checkpoint in the folder is not written again: the new checkpoint refers to the
+# file that has it. A writer knows that by the versions of its cells: it remembers which values the last checkpoint has that it
+# saved or restored. An older file is used as long as half of its bytes are current. A file is removed when no checkpoint that is
+# kept refers to it.
 #
 # The session holds and restores the state between two training rounds only: it must make sure that nothing changes the state
 # meanwhile. If something does, the values of each group of variables (variable.capnp) still come from one moment, but those of

@@ -1,5 +1,5 @@
-// Incremental checkpoints: what has not changed since the checkpoint before is not written again, no file goes that a kept checkpoint
-// needs, and what is restored is what was saved, also after crashes, restores and damage (robustness.md I1, I7).
+// Incremental checkpoints: what has not changed since the checkpoint before is not written again, no file goes that a kept
+// checkpoint needs, and what is restored is what was saved, also after crashes, restores and damage (robustness.md I1, I7).
 #include <boost/test/unit_test.hpp>
 
 #include "actors/checkpoint/checkpoint_files.h"

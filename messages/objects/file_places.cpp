@@ -1,0 +1,68 @@
+#include "messages/objects/file_places.h"
+
+namespace troupe {
+namespace {
+
+bool is_object(const std::string& path) { return path.starts_with("s3://"); }
+
+}  // namespace
+
+Result<Disk*> FilePlaces::at(const std::string& path) const {
+  if (!is_object(path)) return &files_;
+  if (!objects_) return Status(objects_.status().code(), "'" + path + "': " + objects_.status().message());
+  return static_cast<Disk*>(objects_->get());
+}
+
+Result<std::unique_ptr<ReadableFile>> FilePlaces::open(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->open(path);
+}
+
+Result<std::unique_ptr<WritableFile>> FilePlaces::create(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->create(path);
+}
+
+Result<std::unique_ptr<WritableFile>> FilePlaces::append(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->append(path);
+}
+
+Status FilePlaces::rename(const std::string& from, const std::string& to) {
+  TROUPE_ASSIGN(Disk* const disk, at(from));
+  TROUPE_ASSIGN(Disk* const other, at(to));
+  if (disk != other) return unimplemented("cannot rename '" + from + "' to '" + to + "' in another place");
+  return disk->rename(from, to);
+}
+
+Status FilePlaces::remove(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->remove(path);
+}
+
+Status FilePlaces::make_folder(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->make_folder(path);
+}
+
+Status FilePlaces::sync_folder(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->sync_folder(path);
+}
+
+Result<std::vector<Disk::Entry>> FilePlaces::list(const std::string& folder) {
+  TROUPE_ASSIGN(Disk* const disk, at(folder));
+  return disk->list(folder);
+}
+
+Result<Disk::Info> FilePlaces::info(const std::string& path) {
+  TROUPE_ASSIGN(Disk* const disk, at(path));
+  return disk->info(path);
+}
+
+bool FilePlaces::appears_when_closed(const std::string& path) const {
+  const auto disk = at(path);
+  return disk && (*disk)->appears_when_closed(path);
+}
+
+}  // namespace troupe

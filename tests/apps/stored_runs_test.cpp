@@ -1,0 +1,103 @@
+// Training runs whose checkpoints are in a store of objects: they are resumed where the folder of the run is not, by processes of
+// a cluster, too, and a store that cannot be used ends the run with an error that says why.
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "messages/objects/s3_disk.h"
+#include "tests/apps/digits_runs.h"
+#include "tests/support/s3_server.h"
+
+namespace troupe {
+namespace {
+
+const std::string runs = "s3://lab/runs/digits/";
+
+/// The store's access key is in the environment of the programs.
+struct Fixture : test::DigitsRuns {
+  Fixture() {
+    const S3Options options = server.options();
+    ::setenv("AWS_ACCESS_KEY_ID", options.key_id.c_str(), 1);
+    ::setenv("AWS_SECRET_ACCESS_KEY", options.secret_key.c_str(), 1);
+    ::setenv("AWS_SESSION_TOKEN", options.session_token.c_str(), 1);
+    ::setenv("AWS_REGION", options.region.c_str(), 1);
+    ::setenv("AWS_ENDPOINT_URL", options.endpoint.c_str(), 1);
+  }
+  ~Fixture() {
+    for (const char* const name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+                                   "AWS_REGION", "AWS_ENDPOINT_URL"})
+      ::unsetenv(name);
+  }
+
+  /// Runs the program in a folder of this name. Returns its exit code; its output is in `output`.
+  int train(const std::string& where, int epochs, const Arguments& more = {}) {
+    Arguments arguments = {"train", TROUPE_SOURCE_DIR "/examples/digits.toml"};
+    for (const std::string& setting :
+         {"run.directory=" + folder.path() + '/' + where, "train.max_epochs=" + std::to_string(epochs),
+          std::string("train.early_stop.keep_best=false"),
+          std::string("train.checkpoint.dir=s3://lab/runs/")})
+      arguments.insert(arguments.end(), {"--set", setting});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    test::Program program(TROUPE_PROGRAM, arguments);
+    (void)program.wait_for("\x01");  // reads all that the program prints
+    output = program.output();
+    return program.end();
+  }
+  test::WholeCheckpoint weights_of(const std::string& run) const {
+    const auto store = value_or_throw(make_s3_disk(server.options()));
+    std::vector<std::string> skipped;
+    auto newest = value_or_throw(test::load_newest(*store, runs + run, skipped));
+    std::ranges::sort(newest.tensors, {}, &SavedTensor::name);
+    return newest;
+  }
+
+  test::S3Server server;
+  std::string output;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(stored_runs, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_its_folder_is_not_and_ends_as_an_undisturbed_one) {
+  BOOST_TEST(train("here", 4) == 0, output);
+  BOOST_TEST(train("here", 2) == 0, output);
+  BOOST_TEST(output.find("002") != std::string::npos, output);
+  BOOST_TEST(train("elsewhere", 4, {"--resume", "auto"}) == 0, output);
+  BOOST_TEST(output.find("resumed") != std::string::npos, output);
+  BOOST_TEST(std::filesystem::exists(folder.path() + "/elsewhere/digits/002/config.toml"));
+  BOOST_TEST(!std::filesystem::exists(folder.path() + "/elsewhere/digits/002/checkpoints"));
+  check_equal(weights_of("002"), weights_of("001"));
+  BOOST_TEST(train("third", 5, {"--resume", runs + "001"}) == 0, output);
+  BOOST_TEST(output.find("resumed") != std::string::npos, output);
+  BOOST_TEST(train("new", 1) == 0, output);  // gets no number that another machine has given to a run
+  BOOST_TEST(weights_of("003").round < weights_of("002").round);
+}
+
+BOOST_AUTO_TEST_CASE(the_processes_of_a_cluster_save_and_restore_there) {
+  BOOST_TEST(train("alone", 3) == 0, output);
+  BOOST_TEST(train("local", 2, {"--local", "ps=2,worker=2"}) == 0, output);
+  BOOST_TEST(train("local", 3, {"--resume", "auto", "--local", "ps=1,worker=2"}) == 0, output);
+  BOOST_TEST(output.find("resumed") != std::string::npos, output);
+  check_equal(weights_of("002"), weights_of("001"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_the_store_is_said_at_the_start_and_without_secrets) {
+  const auto check = [&](const Arguments& more, const std::string& word) {
+    BOOST_TEST(train("bad", 1, more) != 0);
+    BOOST_TEST(output.find(word) != std::string::npos, output);
+    for (const std::string secret : {"secret+/key", "token/1=", "hidden"})
+      BOOST_TEST(output.find(secret) == std::string::npos, output);
+  };
+  check({"--set", "train.checkpoint.dir=s3://nowhere/runs"},
+        "s3://nowhere/: GET was answered with HTTP 404 NoSuchBucket");
+  check({"--resume", "s3://lab/other/digits/001"}, "s3://lab/runs/digits/001");
+  check({"--set", "train.checkpoint.dir=/tmp"}, "s3://BUCKET/PREFIX");
+  ::setenv("AWS_SECRET_ACCESS_KEY", "hidden", 1);
+  check({}, "SignatureDoesNotMatch");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe
