@@ -1,7 +1,10 @@
 #include "actors/checkpoint/checkpoint_shard.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "actors/checkpoint/safetensors.h"
 #include "messages/values/crc32c.h"
@@ -15,6 +18,28 @@ constexpr size_t chunk_bytes = size_t{256} << 10;
 uint32_t add_to(uint32_t before, std::span<const std::byte> bytes) {
   return crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, before);
 }
+
+/// Lets a thread that writes rest four times as long as it works, so that training, which shares the memory and the disk with it, has
+/// few longer steps rather than one very long one. It rests for ten seconds at most, however large the file.
+class Rests {
+ public:
+  /// Called after each piece of work. Rests when a rest is long enough for a system call.
+  void rest() {
+    const auto now = Clock::now();
+    due_ += 4 * (now - worked_until_);
+    worked_until_ = now;
+    if (due_ < std::chrono::milliseconds(2) || rested_ > std::chrono::seconds(10)) return;
+    std::this_thread::sleep_for(due_);
+    rested_ += std::exchange(due_, {});
+    worked_until_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Clock::time_point worked_until_ = Clock::now();
+  Clock::duration due_{}, rested_{};
+};
 
 /// Reads a file from its beginning to its end, and computes its checksum.
 class CheckedReader {
@@ -167,12 +192,14 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, const std::
   TROUPE_ASSIGN(const std::string header, safetensors_header(entries));
   TROUPE_ASSIGN(auto file, NewFile::create(disk, folder + '/' + written.name));
   // Chunk by chunk, so that the bytes come from memory once, for the checksum, and then from a cache.
+  Rests rests;
   const auto write = [&](std::span<const std::byte> bytes) -> Status {
     written.bytes += bytes.size();
     for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), chunk_bytes))) {
       const auto chunk = bytes.first(std::min(bytes.size(), chunk_bytes));
       written.checksum = add_to(written.checksum, chunk);
       TROUPE_RETURN_IF_FAILED(file.write(chunk));
+      rests.rest();
     }
     return {};
   };
