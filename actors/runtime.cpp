@@ -93,7 +93,7 @@ std::vector<int> cpus_of(const TaskOptions& task) {
 }
 
 Runtime::Impl::Impl(const RuntimeOptions& given)
-    : options(given), files(FileRoots(options.roots)), disk(files, objects_of(options)) {
+    : options(given), files(FileRoots(options.roots)), disk(files, objects_of(options), options.roots) {
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   pool = value_or_throw(ThreadPool::make(threads));

@@ -47,7 +47,7 @@ struct RuntimeOptions {
 
   /// The folders that must contain all files that sessions name. Empty: files may be anywhere.
   std::vector<std::string> roots = {};
-  /// The store of files whose paths begin with "s3://". Not set: there are none. `roots` does not limit them.
+  /// The store of files whose paths begin with "s3://". Not set: there are none. `roots` limits them, too.
   std::optional<S3Options> s3 = {};
 
   /// If set, this process is `tasks[0]` of this cluster, or a client if the cluster has no such task. Sessions then span all

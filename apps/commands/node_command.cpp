@@ -178,9 +178,10 @@ void add_node_command(CLI::App& app, int& result) {
   add_transport(*command, arguments->transport);
   command->add_option("--heartbeat", arguments->heartbeat,
                       "the longest time between two messages to a peer, 20ms to 60s; default: 200ms");
-  command->add_option("--root", arguments->roots,
-                      "a folder that must contain all files that other nodes name, such as checkpoints; "
-                      "default: the working folder");
+  command->add_option(
+      "--root", arguments->roots,
+      "a folder, or s3://BUCKET/PREFIX, that must contain all files that other nodes name, such "
+      "as checkpoints; default: the working folder");
   command->add_flag("--json", arguments->json,
                     "print events as JSON, one object per line: {\"time\", \"task\", \"event\", \"text\"}");
   command->add_flag("--inherit", arguments->inherit)->group("");

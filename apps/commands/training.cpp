@@ -87,6 +87,7 @@ void print_summary(const train::TrainingResult& result) {
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
   if (!config.cache_folder.empty()) files.push_back(config.cache_folder);
+  if (!config.train.checkpoint.dir.empty()) files.push_back(config.train.checkpoint.dir);
   if (!resume.empty() && resume != "auto" && !resume.starts_with("s3://")) files.push_back(resume);
   const data::Options& data = config.data;
   for (const auto* list :

@@ -1,5 +1,7 @@
 #include "messages/objects/file_places.h"
 
+#include <algorithm>
+
 namespace troupe {
 namespace {
 
@@ -7,8 +9,23 @@ bool is_object(const std::string& path) { return path.starts_with("s3://"); }
 
 }  // namespace
 
+FilePlaces::FilePlaces(Disk& files, Result<std::unique_ptr<ObjectDisk>> objects,
+                       std::vector<std::string> roots)
+    : files_(files), objects_(std::move(objects)), roots_(std::move(roots)) {
+  for (std::string& root : roots_)
+    if (!root.ends_with('/')) root += '/';
+}
+
+// Keys are plain text, in which ".." has no meaning.
 Result<Disk*> FilePlaces::at(const std::string& path) const {
   if (!is_object(path)) return &files_;
+  const auto holds = [&](const std::string& root) {
+    return is_object(root) && (path + '/').starts_with(root);
+  };
+  if (!roots_.empty() && std::ranges::none_of(roots_, holds))
+    return Status(
+        Code::PermissionDenied,
+        "'" + path + "' does not lie under a folder of the store that this process may use (--root)");
   if (!objects_) return Status(objects_.status().code(), "'" + path + "': " + objects_.status().message());
   return static_cast<Disk*>(objects_->get());
 }

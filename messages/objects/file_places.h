@@ -8,9 +8,9 @@ namespace troupe {
 
 class FilePlaces final : public Disk {
  public:
-  /// `objects` may be a failure: that of all files in the store. `files` must outlive this object.
-  FilePlaces(Disk& files, Result<std::unique_ptr<ObjectDisk>> objects)
-      : files_(files), objects_(std::move(objects)) {}
+  /// `objects` may be a failure: that of all files in the store. If `roots` are given, files in the store must lie under one of
+  /// them that begins with "s3://". `files` must outlive this object.
+  FilePlaces(Disk& files, Result<std::unique_ptr<ObjectDisk>> objects, std::vector<std::string> roots = {});
 
   /// Ends the calls for files in the store.
   void stop() {
@@ -33,6 +33,7 @@ class FilePlaces final : public Disk {
 
   Disk& files_;
   const Result<std::unique_ptr<ObjectDisk>> objects_;
+  std::vector<std::string> roots_;  ///< each with '/' at its end
 };
 
 }  // namespace troupe

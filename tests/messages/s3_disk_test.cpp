@@ -224,6 +224,15 @@ BOOST_AUTO_TEST_CASE(paths_say_where_a_file_is) {
   throw_if_failed(write(places, "s3://lab/x", "1"));
   BOOST_TEST(server.objects().at("lab/x") == "1");
   BOOST_TEST(places.info("/").value().is_folder);
+  for (const char* const root : {"s3://lab", "s3://lab/", "s3://lab/x"})
+    throw_if_failed(write(*std::make_unique<FilePlaces>(files, value_or_throw(make_s3_disk(server.options())),
+                                                        std::vector<std::string>{"/tmp", root}),
+                          "s3://lab/x/y", "2"));
+  for (const char* const root : {"s3://la", "s3://lab/y", "s3://lab/x/y/z", "."}) {
+    FilePlaces elsewhere(files, value_or_throw(make_s3_disk(server.options())), {root});
+    check_contains(write(elsewhere, "s3://lab/x/y", "3"), Code::PermissionDenied, {"s3://lab/x/y", "--root"});
+  }
+  BOOST_TEST(server.objects().at("lab/x/y") == "2");
   FilePlaces without(files, failed_precondition("there is no store"));
   check_contains(write(without, "s3://lab/x", "1"), Code::FailedPrecondition,
                  {"s3://lab/x", "there is no store"});
