@@ -19,8 +19,8 @@ uint32_t add_to(uint32_t before, std::span<const std::byte> bytes) {
   return crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, before);
 }
 
-/// Lets a thread that writes rest four times as long as it works, so that training, which shares the memory and the disk with it, has
-/// few longer steps rather than one very long one. It rests for ten seconds at most, however large the file.
+/// Lets a thread that writes rest four times as long as it works, so that training, which shares the memory and the disk with it,
+/// has few longer steps rather than one very long one. It rests for ten seconds at most, however large the file.
 class Rests {
  public:
   /// Called after each piece of work. Rests when a rest is long enough for a system call.

@@ -324,16 +324,12 @@ class CrossChecker {
 
 void CrossChecker::check_checkpoint() {
   const Reader checkpoint = root_.table("train").table("checkpoint");
-  const Checkpoint& given = config_.train.checkpoint;
-  constexpr std::string_view scheme = "s3://";
-  const std::string& dir = given.dir;
-  if (!dir.empty() && (!dir.starts_with(scheme) || dir.size() == scheme.size() || dir[scheme.size()] == '/'))
+  const auto& [every, keep, on_signal, dir, endpoint, region] = config_.train.checkpoint;
+  if (!dir.empty() && (!dir.starts_with("s3://") || dir.find_first_not_of('/', 5) != 5))
     error(checkpoint, "dir", "train.checkpoint.dir: expected \"s3://BUCKET/PREFIX\", found \"" + dir + '"');
-  if (!given.endpoint.empty() && !given.endpoint.starts_with("http://") &&
-      !given.endpoint.starts_with("https://"))
+  if (!endpoint.empty() && !endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
     error(checkpoint, "endpoint",
-          "train.checkpoint.endpoint: expected a URL such as \"https://store.lab:9000\", found \"" +
-              given.endpoint + '"');
+          "train.checkpoint.endpoint: expected \"https://HOST:PORT\", found \"" + endpoint + '"');
 }
 
 void CrossChecker::check_data() {
