@@ -146,6 +146,7 @@ class CoordinatorRole final : public FileRole {
       draft->setShards(static_cast<uint32_t>(writers->size()));
       draft->setContainer(save->message->getContainer());
       draft->setState(save->message->getState());
+      draft->setUnhurried(save->message->getUnhurried());
       if (save->base) draft->setBase(as_text(save->files.path(save->base->name)));
       requests.push_back({(*writers)[shard], draft.finish()});
     }

@@ -181,7 +181,7 @@ Status as_damage(const std::string& path, const Status& failure) {
 }
 
 Result<ShardFile> write_shard(Disk& disk, const std::string& folder, const std::string& name,
-                              std::span<const SavedTensor> tensors) {
+                              std::span<const SavedTensor> tensors, bool unhurried) {
   std::vector<TensorEntry> entries;
   ShardFile written;
   written.name = name;
@@ -199,7 +199,7 @@ Result<ShardFile> write_shard(Disk& disk, const std::string& folder, const std::
       const auto chunk = bytes.first(std::min(bytes.size(), chunk_bytes));
       written.checksum = add_to(written.checksum, chunk);
       TROUPE_RETURN_IF_FAILED(file.write(chunk));
-      rests.rest();
+      if (unhurried) rests.rest();
     }
     return {};
   };

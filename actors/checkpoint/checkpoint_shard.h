@@ -48,10 +48,11 @@ struct ShardFile {
 /// Returns "shard-00000-of-00002.safetensors", for example, or "shard-00000-of-00002-steady.safetensors".
 std::string shard_name(uint32_t shard, uint32_t shards, bool steady = false);
 
-/// Writes a file of this name into an existing folder. Fails with Unimplemented, naming the tensor, if the safetensors layout
-/// does not have its dtype, and with InvalidArgument if it cannot have its name.
+/// Writes a file of this name into an existing folder. If `unhurried`, the thread rests in between, so that training beside it
+/// hardly becomes slower. Fails with Unimplemented, naming the tensor, if the safetensors layout does not have its dtype, and with
+/// InvalidArgument if it cannot have its name.
 Result<ShardFile> write_shard(Disk& disk, const std::string& folder, const std::string& name,
-                              std::span<const SavedTensor> tensors);
+                              std::span<const SavedTensor> tensors, bool unhurried = false);
 
 /// Reads and checks the whole file of the checkpoint in the folder `checkpoint`, and returns those of its listed tensors for which
 /// `wanted` returns true. Fails with DataLoss, which names the file, its damage and, if the file belongs to an older checkpoint,

@@ -144,7 +144,8 @@ class WriterRole final : public FileRole {
     const bool follows =
         message->hasBase() && saved_.checkpoint() == view(message->getBase()) && values.restores == restores_;
     auto plan = std::make_shared<SavedCells::Plan>((follows ? saved_ : SavedCells()).plan(values.tensors));
-    const Writing writing{std::string(view(message->getFolder())), message->getShard(), message->getShards()};
+    const Writing writing{std::string(view(message->getFolder())), message->getShard(), message->getShards(),
+                          message->getUnhurried()};
     block_in_background<std::vector<SavedFile>>(
         [plan, writing, &disk = node_.env.disk] { return write_files(disk, writing, *plan); },
         [this, writing, restores = values.restores, kept](const Result<std::vector<SavedFile>>& files) {

@@ -20,7 +20,7 @@ Result<std::vector<SavedFile>> write_files(Disk& disk, const Writing& writing, S
     if (tensors->empty()) continue;
     for (const auto& tensor : *tensors) TROUPE_RETURN_IF_FAILED(wait_for(tensor.value.completion()));
     const std::string name = shard_name(writing.shard, writing.shards, tensors == &plan.steady);
-    TROUPE_ASSIGN(auto file, write_shard(disk, writing.folder, name, *tensors));
+    TROUPE_ASSIGN(auto file, write_shard(disk, writing.folder, name, *tensors, writing.unhurried));
     files.push_back({std::move(file), std::move(*tensors)});
   }
   return files;

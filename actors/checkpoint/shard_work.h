@@ -10,6 +10,7 @@ namespace troupe {
 struct Writing {
   std::string folder;
   uint32_t shard = 0, shards = 1;
+  bool unhurried = false;  ///< as in write_shard()
 };
 
 /// Writes the files that a plan asks for, and returns all files of the plan, each with the values that it has.

@@ -241,6 +241,7 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
   impl_->set_location(*draft, folder);
   draft->setRound(options.round);
   draft->setNote(as_text(options.note));
+  draft->setUnhurried(options.unhurried);
   draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
   write(impl_->parts.master_address, draft->initMaster());
   PendingSave save;

@@ -443,18 +443,18 @@ class Run {
     const auto& every = config_.train.checkpoint.every;
     const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
     const bool by_time = every.seconds > 0 && Seconds(Clock::now() - last_saved_).count() >= every.seconds;
-    if (folder_ && (by_steps || by_time)) begin_save();
+    if (folder_ && (by_steps || by_time)) begin_save(true);
     if (saving_ && saving_->done()) end_save();
   }
 
-  /// Begins to save the present state; the checkpoint is written while training goes on.
-  void begin_save() {
+  /// Begins to save the present state. If training goes on while the checkpoint is written, that takes its time.
+  void begin_save(bool unhurried) {
     end_save();
-    saving_ = with_session([this] {
-      return session_->begin_save(checkpoints(),
-                                  {.round = progress_.step,
-                                   .note = to_note(progress_),
-                                   .keep = static_cast<size_t>(config_.train.checkpoint.keep)});
+    saving_ = with_session([this, unhurried] {
+      return session_->begin_save(checkpoints(), {.round = progress_.step,
+                                                  .note = to_note(progress_),
+                                                  .keep = static_cast<size_t>(config_.train.checkpoint.keep),
+                                                  .unhurried = unhurried});
     });
     saving_step_ = progress_.step;
     last_saved_ = Clock::now();
@@ -484,7 +484,7 @@ class Run {
 
   void save() {
     do {
-      begin_save();
+      begin_save(false);
       end_save();
     } while (result_.checkpoint_step != progress_.step);
   }

@@ -83,6 +83,7 @@ struct SaveCheckpoint {
   container @5 :Text;
   master @6 :Address;        # the session's master, on the coordinator's node: once it has ended, the state may be partly gone
   state @7 :UInt64;          # the state to save, which is held; 0: the present one, of all variables
+  unhurried @8 :Bool;        # the threads that write rest in between, so that training hardly becomes slower meanwhile
 }
 
 struct CheckpointSaved {
@@ -127,6 +128,7 @@ struct SaveShard {
   container @3 :Text;
   state @4 :UInt64;          # the state that is held, and then not any more; 0: the present one
   base @5 :Text;             # the folder of the checkpoint to whose files this one may refer; absent if there is none
+  unhurried @6 :Bool;        # as in SaveCheckpoint
 }
 
 struct ShardSaved {

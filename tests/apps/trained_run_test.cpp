@@ -117,6 +117,16 @@ BOOST_AUTO_TEST_CASE(each_checkpoint_can_be_evaluated) {
   BOOST_TEST(first.at("scores").at("loss").get<double>() > last.at("scores").at("loss").get<double>());
 }
 
+BOOST_AUTO_TEST_CASE(a_checkpoint_that_refers_to_an_older_one_is_whole) {
+  const Json trained =
+      train("frozen", {"--set", "train.max_epochs=2", "--set", "train.early_stop.keep_best=false", "--set",
+                       "model.variables.w1.trainable=false", "--set", "train.checkpoint.every=10 steps"});
+  const Json scores = json_of({"eval", path("frozen"), "--on", "valid"});
+  BOOST_TEST(text_of(scores.at("checkpoint").get<std::string>() + "/manifest.json").find("\"folder\"") !=
+             std::string::npos);
+  BOOST_TEST(scores.at("scores").at("loss") == trained.at("valid/loss"));
+}
+
 // Predictions.
 
 BOOST_AUTO_TEST_CASE(files_with_and_without_labels_have_the_same_predictions) {
