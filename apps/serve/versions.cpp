@@ -26,7 +26,7 @@ Result<std::vector<VersionPlace>> checkpoints_of(Disk& disk, const std::string& 
   for (const std::string& name : names)
     if (const auto step = number_of(std::string_view(name).substr(name.rfind('-') + 1)))
       versions.push_back({*step, files.path(name)});
-  if (versions.empty()) return not_found("the run " + run + " has no checkpoint yet");
+  if (versions.empty()) return not_found("the run " + run + " has no checkpoint yet in its folder");
   return versions;
 }
 
