@@ -229,9 +229,9 @@ void Peers::closed(Link& link, const Status& reason) {
     const auto at = by_task_.find(task);
     if (at == by_task_.end() || at->second.get() != &link) return;
     by_task_.erase(at);
-    transports_.erase(task);
-    last_failure_[task] =
-        unavailable(reason.text());  // not permanent, because the link had been opened before
+    // The failure of a whole link is not permanent. A peer may refuse one whose second connection has not been made yet.
+    const bool was_whole = transports_.erase(task) != 0;
+    last_failure_[task] = was_whole ? unavailable(reason.text()) : reason;
     forget_clients();
   }
   dial_later(task);

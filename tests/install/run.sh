@@ -46,7 +46,7 @@ look_at() {
       fail "$file has a static constructor"
   done
 }
-common='lib(capnp|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|zstd|stdc\+\+|m|gcc_s|c|asan|ubsan)'
+common='lib(capnp|curl|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|zstd|stdc\+\+|m|gcc_s|c|asan|ubsan)'
 look_at "$library" troupe::Session::run 'lib(caf_core|ssl|crypto)'
 look_at "${library%/*}/libtroupe_inference.so" troupe::Model::run 'libprotobuf'
 
