@@ -115,7 +115,12 @@ Result<std::vector<Tensor>> ModelFunction::run(std::span<const Tensor> inputs) c
   std::vector<Tensor> outputs;
   outputs.reserve(same_as_.size());
   auto next = computed.begin();
-  for (const auto& input : same_as_) outputs.push_back(input ? inputs[*input] : std::move(*next++));
+  for (const auto& input : same_as_) {
+    if (input)
+      outputs.push_back(inputs[*input]);
+    else
+      outputs.push_back(std::move(*next++));
+  }
   return outputs;
 }
 

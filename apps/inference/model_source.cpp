@@ -109,9 +109,9 @@ Result<std::string> read_variables(Disk& disk, const ModelSource& source, const 
     if (status.code() != Code::DataLoss) break;
   }
   TROUPE_RETURN_IF_FAILED(status);
-  for (const auto& [name, cell] : cells)
-    if (cell->reading() == StateCell::Reading::Uninitialized)
-      return not_found(from + " has no value for variable " + name);
+  const auto missing = std::ranges::find_if(
+      cells, [](const auto& one) { return one.second->reading() == StateCell::Reading::Uninitialized; });
+  if (missing != cells.end()) return not_found(from + " has no value for variable " + missing->first);
   return from;
 }
 

@@ -23,12 +23,14 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
   const auto& known = model.signature(Model::predict).outputs;
   if (outputs.empty())
     for (const ModelTensor& output : known) outputs.push_back(output.name);
-  for (const std::string& name : outputs)
-    if (std::ranges::find(known, name, &ModelTensor::name) == known.end()) {
-      std::string names;
-      for (const ModelTensor& output : known) names += (names.empty() ? "" : ", ") + output.name;
-      return not_found("the model has no output '" + name + "'; it has " + names);
-    }
+  const auto unknown = std::ranges::find_if(outputs, [&](const std::string& name) {
+    return std::ranges::find(known, name, &ModelTensor::name) == known.end();
+  });
+  if (unknown != outputs.end()) {
+    std::string names;
+    for (const ModelTensor& output : known) names.append(names.empty() ? "" : ", ").append(output.name);
+    return not_found("the model has no output '" + *unknown + "'; it has " + names);
+  }
   std::unique_ptr<PredictedSamples> predicted(
       new PredictedSamples(std::move(samples), model, std::move(outputs)));
   TROUPE_ASSIGN(const data::Dataset first, predicted->next());

@@ -41,10 +41,13 @@ Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
   TROUPE_ASSIGN(auto arrays, data::read_npz(bytes, file));
   std::vector<data::Column> columns;
+  const auto refuse = [&](const std::string& name, const Tensor& array) {
+    return invalid_argument(file + ": array '" + name + "' is " + array.signature() +
+                            "; all arrays must have a row for each sample");
+  };
   for (auto& [name, array] : arrays) {
     if (array.shape().rank() == 0 || (!columns.empty() && array.shape()[0] != columns[0].samples()))
-      return invalid_argument(file + ": array '" + name + "' is " + array.signature() +
-                              "; all arrays must have a row for each sample");
+      return refuse(name, array);
     columns.push_back({name, std::move(array)});
   }
   if (columns.empty() || columns[0].samples() == 0) return data_loss(file + ": the file has no samples");
@@ -74,9 +77,8 @@ Result<bool> fits(Disk& disk, const data::Options& options, std::optional<int64_
 }  // namespace
 
 Result<std::string> find_model(Disk& disk, const std::string& path) {
-  for (const std::string& file :
-       {std::string("config.toml"), std::string("manifest.json"), std::string(inference::graph_file)})
-    if (has_file(disk, path + '/' + file)) return path;
+  const auto has = [&](const char* file) { return has_file(disk, path + '/' + file); };
+  if (has("config.toml") || has("manifest.json") || has(inference::graph_file)) return path;
   TROUPE_ASSIGN(const auto entries, disk.list(path));
   int newest = 0;
   std::string name;
@@ -184,7 +186,8 @@ std::vector<Score> evaluate(const Model& model, const data::SampleSet& samples) 
   const ModelSignature& signature = model.signature(Model::evaluate);
   std::vector<Score> scores;
   for (const ModelTensor& score : signature.outputs) scores.emplace_back(score.name, 0.0);
-  std::ranges::stable_partition(scores, [](const Score& score) { return score.first == "loss"; });
+  std::stable_partition(scores.begin(), scores.end(),
+                        [](const Score& score) { return score.first == "loss"; });
   const auto batches = samples.batches(evaluated_at_once, 0, false);
   for (int64_t i = 0; i < batches->per_epoch(); ++i) {
     const data::Dataset batch = value_or_throw(batches->at(static_cast<uint64_t>(i)));

@@ -153,7 +153,7 @@ class ModelServer::Requests {
  public:
   explicit Requests(State& server) : server_(server) {}
 
-  void handle(HttpRequest request, const HttpReply& reply) {
+  void handle(const HttpRequest& request, const HttpReply& reply) {
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
     if (path == "/metrics") return reply({200, metrics(), "text/plain; version=0.0.4"});
@@ -167,7 +167,7 @@ class ModelServer::Requests {
           "there is nothing at " + path +
               "; known: /v1/models/NAME[/versions/N|/labels/LABEL][/metadata|:predict|:classify|:regress], "
               "/v1/models, /healthz and /metrics"));
-    handle(*route, std::move(request),
+    handle(*route, request,
            [this, reply, model = route->model, since = Batcher::Clock::now()](HttpAnswer answer) {
              server_.metrics.request(model, answer.status,
                                      std::chrono::duration<double>(Batcher::Clock::now() - since).count());
@@ -176,7 +176,7 @@ class ModelServer::Requests {
   }
 
  private:
-  void handle(const Route& route, HttpRequest request, const HttpReply& reply) {
+  void handle(const Route& route, const HttpRequest& request, const HttpReply& reply) {
     const auto model =
         std::ranges::find(server_.models, route.model, [](const auto& one) { return one->name(); });
     if (model == server_.models.end()) return reply(failure(404, "there is no model '" + route.model + "'"));
@@ -249,9 +249,8 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(Disk& disk, ModelServerOp
 }
 
 HttpHandler ModelServer::make_handler() {
-  return [requests = std::make_shared<Requests>(*state_)](HttpRequest request, const HttpReply& reply) {
-    requests->handle(std::move(request), reply);
-  };
+  return [requests = std::make_shared<Requests>(*state_)](
+             const HttpRequest& request, const HttpReply& reply) { requests->handle(request, reply); };
 }
 
 void ModelServer::count_connections(std::function<size_t()> count) { state_->connections = std::move(count); }
