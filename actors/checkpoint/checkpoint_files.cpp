@@ -7,7 +7,6 @@
 namespace troupe {
 namespace {
 
-constexpr const char* manifest_name = "manifest.json";
 constexpr std::string_view middle_of_name = "-round-";
 
 std::string name_of(uint64_t number, uint64_t round) {

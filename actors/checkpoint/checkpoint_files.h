@@ -14,6 +14,9 @@
 
 namespace troupe {
 
+/// The file without which a folder is not a checkpoint.
+inline constexpr const char* manifest_name = "manifest.json";
+
 class CheckpointFiles {
  public:
   CheckpointFiles(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}

@@ -8,7 +8,6 @@
 #include "apps/inference/model_function.h"
 #include "apps/inference/model_source.h"
 #include "devices/cpu_device.h"
-#include "graph/passes/subgraph.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe {
@@ -65,17 +64,7 @@ struct Model::Impl {
 
   /// Reads the values of the variables that the signatures need.
   Status read(Disk& disk) {
-    for (const auto& [name, signature] : source.meta.signatures) {
-      std::vector<Output> outputs = outputs_of(signature.outputs);
-      const std::vector<Output> inputs = outputs_of(signature.inputs);
-      std::erase_if(outputs, [&](Output output) { return std::ranges::count(inputs, output) != 0; });
-      if (outputs.empty()) continue;
-      TROUPE_ASSIGN(const Subgraph needed, cut_subgraph(source.meta.graph, {inputs, outputs, {}, false}));
-      for (const Node& node : needed.graph.nodes())
-        if (is_variable(node)) TROUPE_RETURN_IF_FAILED(state.require("", node).status());
-    }
-    std::map<std::string, std::shared_ptr<StateCell>> cells;
-    for (const auto& cell : state.cells("")) cells.emplace(cell->name(), cell);
+    TROUPE_ASSIGN(const auto cells, inference::needed_cells(source.meta, state));
     TROUPE_ASSIGN(values_from, inference::read_variables(disk, source, cells));
     return {};
   }

@@ -1,11 +1,14 @@
 #include "apps/inference/model_source.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/checkpoint/restored_cells.h"
 #include "apps/inference/saved_names.h"
 #include "apps/interop/read_graph.h"
+#include "graph/passes/subgraph.h"
 #include "messages/tensor_files/bundle.h"
 
 namespace troupe::inference {
@@ -20,7 +23,15 @@ std::string without_slash(std::string path) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-bool has_file(Disk& disk, const std::string& path) { return disk.open(path).ok(); }
+bool has_file(Disk& disk, const std::string& path) { return disk.info(path).ok(); }
+
+/// Returns the number that a name is; nothing if it is none.
+std::optional<int64_t> number_of(std::string_view name) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc{} || end != name.data() + name.size() || number < 0) return {};
+  return number;
+}
 
 Result<ModelSource> read_graph(Disk& disk, const std::string& folder, const std::vector<std::string>& tags,
                                std::shared_ptr<const OpTable> ops) {
@@ -79,14 +90,33 @@ Status read_bundle(Disk& disk, const ModelSource& source, const Cells& cells) {
 
 }  // namespace
 
+ModelKind kind_of(Disk& disk, const std::string& folder) {
+  if (has_file(disk, folder + '/' + graph_file)) return ModelKind::SavedModel;
+  if (has_file(disk, folder + '/' + manifest_name)) return ModelKind::Checkpoint;
+  return has_file(disk, folder + '/' + run_model + '/' + graph_file) ? ModelKind::Run : ModelKind::None;
+}
+
+Result<std::vector<NumberedModel>> numbered_models(Disk& disk, const std::string& folder) {
+  TROUPE_ASSIGN(const auto entries, disk.list(folder));
+  std::vector<NumberedModel> models;
+  for (const Disk::Entry& entry : entries) {
+    const auto number = number_of(entry.name);
+    std::string path = folder + '/' + entry.name;
+    if (number && kind_of(disk, path) != ModelKind::None) models.push_back({*number, std::move(path)});
+  }
+  std::ranges::sort(models, {}, &NumberedModel::number);
+  return models;
+}
+
 Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::vector<std::string>& tags,
                                std::shared_ptr<const OpTable> ops) {
   const std::string path = without_slash(given);
-  if (has_file(disk, path + '/' + graph_file)) return read_graph(disk, path, tags, std::move(ops));
-  const bool is_checkpoint = has_file(disk, path + "/manifest.json");
+  const ModelKind kind = kind_of(disk, path);
+  if (kind == ModelKind::SavedModel) return read_graph(disk, path, tags, std::move(ops));
+  const bool is_checkpoint = kind == ModelKind::Checkpoint;
   const std::string run = is_checkpoint ? folder_of(folder_of(path)) : path;
   const std::string model = run + '/' + run_model;
-  if (!has_file(disk, model + '/' + graph_file))
+  if (kind_of(disk, run) != ModelKind::Run)
     return not_found(path + " is neither a saved model (it has no file " + graph_file +
                      "), nor a run (it has no file " + run_model + '/' + graph_file +
                      "), nor a checkpoint of a run");
@@ -97,6 +127,24 @@ Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::
     TROUPE_ASSIGN(source.checkpoints, checkpoints_of(disk, run));
   }
   return source;
+}
+
+Result<Cells> needed_cells(const interop::MetaGraph& meta, StateTable& state) {
+  Cells cells;
+  for (const auto& [name, signature] : meta.signatures) {
+    RunSignature step;
+    for (const auto& [input_name, input] : signature.inputs) step.feeds.push_back(input);
+    for (const auto& [output_name, output] : signature.outputs)
+      if (std::ranges::find(step.feeds, output) == step.feeds.end()) step.fetches.push_back(output);
+    if (step.fetches.empty()) continue;
+    TROUPE_ASSIGN(const Subgraph needed, cut_subgraph(meta.graph, step));
+    for (const Node& node : needed.graph.nodes()) {
+      if (!is_variable(node)) continue;
+      TROUPE_ASSIGN(auto cell, state.require("", node));
+      cells.emplace(cell->name(), std::move(cell));
+    }
+  }
+  return cells;
 }
 
 Result<std::string> read_variables(Disk& disk, const ModelSource& source, const Cells& cells) {

@@ -19,6 +19,20 @@ inline constexpr const char* variables_prefix = "variables/variables";
 /// The folder, in that of a run, of the model without the values of its variables.
 inline constexpr const char* run_model = "model";
 
+/// What load() can take.
+enum class ModelKind : uint8_t { None, SavedModel, Run, Checkpoint };
+
+/// Returns what a folder is.
+ModelKind kind_of(Disk& disk, const std::string& folder);
+
+struct NumberedModel {
+  int64_t number = 0;
+  std::string path;
+};
+
+/// Returns the saved models and runs in a folder whose names are numbers, ordered by these. Fails as the disk does.
+Result<std::vector<NumberedModel>> numbered_models(Disk& disk, const std::string& folder);
+
 struct ModelSource {
   interop::MetaGraph meta;
   std::string model;  ///< the folder of the graph
@@ -30,6 +44,10 @@ struct ModelSource {
 /// of a checkpoint of a run. Fails with NotFound if there is no graph, or no checkpoint.
 Result<ModelSource> open_model(Disk& disk, const std::string& path, const std::vector<std::string>& tags,
                                std::shared_ptr<const OpTable> ops);
+
+/// Returns the cells of the variables that the signatures of a model need, by name. `state` makes them.
+Result<std::map<std::string, std::shared_ptr<StateCell>>> needed_cells(const interop::MetaGraph& meta,
+                                                                       StateTable& state);
 
 /// Publishes the values of cells, which are those of variables of the graph, by name. Returns the folder from which they are: of
 /// several checkpoints the newest one that is not damaged. Fails with NotFound, naming the variable, if there is no value for one

@@ -7,7 +7,6 @@
 #include "apps/interop/write_graph.h"
 #include "apps/onnx/to_onnx.h"
 #include "apps/runs/trained_run.h"
-#include "graph/build/needed_part.h"
 #include "messages/tensor_files/bundle_writer.h"
 
 namespace troupe::runs {
@@ -26,26 +25,15 @@ Status write_whole(Disk& disk, const std::string& path, std::string_view bytes) 
 Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
                                         std::shared_ptr<const OpTable> ops) {
   TROUPE_ASSIGN(auto source, inference::open_model(disk, path, {"serve"}, std::move(ops)));
-  std::map<std::string, std::shared_ptr<StateCell>> cells;
   StateTable state;
-  std::vector<Output> results;
-  for (const auto& [name, signature] : source.meta.signatures)
-    for (const auto& [output_name, output] : signature.outputs) results.push_back(output);
-  const std::vector<bool> needed = nodes_needed(source.meta.graph, results);
-  for (const Node& node : source.meta.graph.nodes()) {
-    if (!needed[node.id] || !is_variable(node)) continue;
-    TROUPE_ASSIGN(auto cell, state.require("", node));
-    cells.emplace(cell->name(), std::move(cell));
-  }
+  TROUPE_ASSIGN(const auto cells, inference::needed_cells(source.meta, state));
   TROUPE_ASSIGN(std::string checkpoint, inference::read_variables(disk, source, cells));
   TrainedModel model{std::move(source), {}, std::move(checkpoint), {}};
   for (const std::string& file :
        {folder_of(model.source.model) + "/config.toml", model.source.model + '/' + exported_config}) {
-    const bool is_there = disk.info(file).ok();
-    if (is_there) {
-      TROUPE_ASSIGN(model.config, read_file(disk, file, max_config_bytes));
-      break;
-    }
+    if (!disk.info(file).ok()) continue;
+    TROUPE_ASSIGN(model.config, read_file(disk, file, max_config_bytes));
+    break;
   }
   for (const auto& [name, cell] : cells) {
     Snapshot snapshot;

@@ -132,7 +132,7 @@ class Builder {
 
   std::vector<std::pair<std::string, Output>> predictions_of(const config::BuiltModel& model) const {
     LossInputs inputs{*model.loss, samples_, labels_, {}};
-    inputs.classes = data::option<std::vector<std::string>>(config_.data.format_options, "label_names", {});
+    inputs.classes = class_names(config_);
     return predictions(root_, inputs, model.symbols);
   }
 
@@ -192,6 +192,10 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<std::string> class_names(const RunConfig& config) {
+  return data::option<std::vector<std::string>>(config.data.format_options, "label_names", {});
+}
 
 RunConfig with_data_for_model(RunConfig config) {
   config.augment.clear();

@@ -13,6 +13,9 @@ namespace troupe::runs {
 /// graph of the model scales them, and computes those of data.map. A model with ragged columns takes what the training takes.
 config::RunConfig with_data_for_model(config::RunConfig config);
 
+/// Returns the names of the classes that a run file gives; none if they have only numbers.
+std::vector<std::string> class_names(const config::RunConfig& config);
+
 struct RunModel {
   interop::MetaGraph meta;
   std::vector<std::string> warnings;  ///< what is probably not meant in the run file

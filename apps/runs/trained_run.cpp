@@ -1,12 +1,12 @@
 #include "apps/runs/trained_run.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "apps/data/arrays/npz.h"
 #include "apps/data/sources.h"
 #include "apps/inference/model_source.h"
 #include "apps/runs/run_model.h"
+#include "apps/train/evaluation.h"
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
 
@@ -15,9 +15,6 @@ namespace {
 
 /// How many samples an evaluation computes at once: as many as that of the training, for the same bits.
 constexpr int64_t evaluated_at_once = 1024;
-
-bool has_file(Disk& disk, const std::string& path) { return disk.info(path).ok(); }
-bool is_checkpoint(Disk& disk, const std::string& path) { return has_file(disk, path + "/manifest.json"); }
 
 /// Returns the number of features that the model takes of a sample; nothing if it takes any number.
 std::optional<int64_t> features_of(const TrainedRun& run) {
@@ -77,36 +74,27 @@ Result<bool> fits(Disk& disk, const data::Options& options, std::optional<int64_
 }  // namespace
 
 Result<std::string> find_model(Disk& disk, const std::string& path) {
-  const auto has = [&](const char* file) { return has_file(disk, path + '/' + file); };
-  if (has("config.toml") || has("manifest.json") || has(inference::graph_file)) return path;
-  TROUPE_ASSIGN(const auto entries, disk.list(path));
-  int newest = 0;
-  std::string name;
-  for (const Disk::Entry& entry : entries) {
-    int number = 0;
-    const char* const end = entry.name.data() + entry.name.size();
-    if (std::from_chars(entry.name.data(), end, number).ptr != end || number <= newest) continue;
-    newest = number;
-    name = entry.name;
-  }
-  if (newest > 0) return path + '/' + name;
+  if (inference::kind_of(disk, path) != inference::ModelKind::None) return path;
+  TROUPE_ASSIGN(const auto models, inference::numbered_models(disk, path));
+  if (!models.empty()) return models.back().path;
   return not_found(
       path +
       " is neither the folder of a run, of a checkpoint or of a saved model, nor one that contains runs");
 }
 
 std::vector<std::string> TrainedRun::classes() const {
-  if (!config) return {};
-  return data::option<std::vector<std::string>>(config->data.format_options, "label_names", {});
+  return config ? class_names(*config) : std::vector<std::string>();
 }
 
 Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
                                     const LoadOptions& options) try {
   TROUPE_ASSIGN(const std::string found, find_model(disk, path));
-  std::string folder = is_checkpoint(disk, found) ? folder_of(folder_of(found)) : found;
+  std::string folder = inference::kind_of(disk, found) == inference::ModelKind::Checkpoint
+                           ? folder_of(folder_of(found))
+                           : found;
   TrainedRun run{std::move(folder), {}, load(found, options)};
   for (const std::string& file : {run.folder + "/config.toml", run.folder + '/' + exported_config}) {
-    if (!has_file(disk, file)) continue;
+    if (!disk.info(file).ok()) continue;
     const auto library = make_op_library();
     TROUPE_RETURN_IF_FAILED(library->status);
     TROUPE_ASSIGN(auto config, config::load_run_config(disk, file, set, library->ops));
@@ -195,9 +183,7 @@ std::vector<Score> evaluate(const Model& model, const data::SampleSet& samples) 
     const double weight = static_cast<double>(batch.samples()) / static_cast<double>(samples.samples());
     for (size_t k = 0; k < values.size(); ++k) {
       const auto score = std::ranges::find(scores, signature.outputs[k].name, &Score::first);
-      score->second +=
-          weight * (values[k].dtype() == DType::Double ? values[k].as<double>()[0]
-                                                       : static_cast<double>(values[k].as<float>()[0]));
+      score->second += weight * train::number(values[k]);
     }
   }
   return scores;
