@@ -7,6 +7,7 @@
 #include <array>
 
 #include "graph/build/scope.h"
+#include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_SUITE(simulated_allreduce)
 
 BOOST_AUTO_TEST_CASE(every_sum_is_that_of_its_round) {
   int failures = 0, crashes = 0;
-  for (uint64_t seed = 1; seed <= 500; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+  for (const uint64_t seed : test::seeds(500)) BOOST_TEST_CONTEXT("seed " << seed) {
       Training training(seed, everything, seed % 3 == 0 ? 10'000 : 10);  // three slices, or one block
       training.run();
       failures += training.failures();

@@ -8,6 +8,7 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/worker.capnp.h"
 #include "tests/support/damaged_frame.h"
+#include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"
 
 namespace troupe {
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_SUITE(simulated_damage)
 BOOST_AUTO_TEST_CASE(whatever_field_is_damaged_nobody_waits_for_ever) {
   std::map<std::string, int> damaged;
   for (const auto& type : DamagedFrame::types())
-    for (uint64_t seed = 1; seed <= 40; ++seed) {
+    for (const uint64_t seed : test::seeds(40)) {
       const Run run(seed, DamagedFrame(type.schema_id, seed % 6, seed));
       if (!run.damage.what().empty()) ++damaged[type.name];
       BOOST_TEST(run.ended, type.name << " " << seed << ": " << run.damage.what());

@@ -9,6 +9,7 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/mirror.capnp.h"
 #include "messages/wire/wire.h"
+#include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 
@@ -205,7 +206,7 @@ BOOST_AUTO_TEST_SUITE(simulated_mirror)
 BOOST_AUTO_TEST_CASE(no_acknowledged_update_of_a_mirrored_server_is_lost) {
   int crashes = 0, adoptions = 0;
   size_t unknown = 0;
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (const uint64_t seed : test::seeds(1000)) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       MirroredServer server(seed, {.duplicate = 0.05, .loss = 0.002});
       const Tensor vector = server.run();

@@ -8,6 +8,7 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/wire/wire.h"
+#include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
@@ -399,7 +400,7 @@ BOOST_AUTO_TEST_SUITE(simulated_replicas)
 
 BOOST_AUTO_TEST_CASE(synchronous_workers_add_every_one_once) {
   int failures = 0, crashes = 0;
-  for (uint64_t seed = 1; seed <= 500; ++seed) {
+  for (const uint64_t seed : test::seeds(500)) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       SyncTraining training(seed, everything, {0, 1, 2, 3});
       for (const float cell : training.run().as<float>()) BOOST_TEST_REQUIRE(cell == 1);
@@ -415,7 +416,7 @@ BOOST_AUTO_TEST_CASE(synchronous_workers_add_every_one_once) {
 BOOST_AUTO_TEST_CASE(with_a_backup_worker_the_same_two_ones_count_in_both_variables) {
   int failures = 0;
   std::array<int, workers> counted{};
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (const uint64_t seed : test::seeds(300)) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       BackupTraining training(seed, everything, {0, 1, 2, 3});
       const auto matrices = training.run();
@@ -440,7 +441,7 @@ BOOST_AUTO_TEST_CASE(with_a_backup_worker_the_same_two_ones_count_in_both_variab
 
 BOOST_AUTO_TEST_CASE(asynchronous_workers_add_no_one_twice_and_lose_none_that_was_acknowledged) {
   int failures = 0, unacknowledged = 0;
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (const uint64_t seed : test::seeds(300)) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       AsyncTraining training(seed, everything, {0, 1, 2});
       const Tensor matrix = training.run();

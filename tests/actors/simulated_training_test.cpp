@@ -6,6 +6,7 @@
 #include <random>
 
 #include "graph/build/scope.h"
+#include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_SUITE(simulated_training)
 BOOST_AUTO_TEST_CASE(every_gradient_is_applied_once_whatever_fails) {
   const Tensor undisturbed = Training(0, {}).run();
   int failures = 0, crashes = 0;
-  for (uint64_t seed = 1; seed <= 500; ++seed) {
+  for (const uint64_t seed : test::seeds(500)) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       Training training(seed, everything);
       BOOST_TEST_REQUIRE(identical(training.run(), undisturbed));
