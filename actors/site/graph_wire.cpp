@@ -1,9 +1,12 @@
 #include "actors/site/graph_wire.h"
 
+#include <capnp/message.h>
+
 #include <utility>
 
 #include "graph/build/functions.h"
 #include "graph/build/shape_context.h"
+#include "messages/values/crc32c.h"
 
 namespace troupe {
 
@@ -285,6 +288,12 @@ Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& mes
   for (const auto function : reader.getFunctions())
     TROUPE_RETURN_IF_FAILED(read_function(graph, function, message));
   return {};
+}
+
+uint32_t digest_of(wire::Graph::Reader reader) {
+  const auto words = capnp::canonicalize(reader);
+  const auto bytes = words.asBytes();
+  return crc32c({reinterpret_cast<const char*>(bytes.begin()), bytes.size()});
 }
 
 }  // namespace troupe

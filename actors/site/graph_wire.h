@@ -28,4 +28,7 @@ void write(const Graph& graph, NodeId first, wire::Graph::Builder builder, std::
 /// copy.
 Status read_into(Graph& graph, wire::Graph::Reader reader, const AnyMessage& message);
 
+/// Returns the CRC-32C of a graph in Cap'n Proto's canonical form, without the tensors of its attributes.
+uint32_t digest_of(wire::Graph::Reader reader);
+
 }  // namespace troupe

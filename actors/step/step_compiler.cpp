@@ -199,6 +199,7 @@ class StepCompiler {
     for (uint32_t i = 0; i < parts.size(); ++i) {
       out[i].setDevice(as_text(devices_[parts[i]->device].name.text()));
       write(parts[i]->graph, 0, out[i].initGraph(), attachments);
+      out[i].setGraphDigest(digest_of(out[i].getGraph()));
       write_ends(parts[i]->feeds, out[i].initFeeds(static_cast<uint32_t>(parts[i]->feeds.size())));
       write_ends(parts[i]->fetches, out[i].initFetches(static_cast<uint32_t>(parts[i]->fetches.size())));
     }

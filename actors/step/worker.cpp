@@ -106,6 +106,9 @@ class WorkerRole final : public Role {
     const std::string device(view(part.getDevice()));
     const auto site = find_site(device);
     if (!site) return not_found("task " + task_->task + " has no device " + device);
+    if (digest_of(part.getGraph()) != part.getGraphDigest())
+      return data_loss("the graph for " + device +
+                       " has another digest than the message says: it was damaged on its way");
     auto graph = std::make_shared<Graph>(node_.library->ops);
     TROUPE_RETURN_IF_FAILED(read_into(*graph, part.getGraph(), message));
     ExecutorOptions options;

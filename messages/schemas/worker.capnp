@@ -75,6 +75,9 @@ struct Part {
   graph @1 :Graph;
   feeds @2 :List(End);        # those tensors attached to RunPartition that this part takes
   fetches @3 :List(End);      # those results of the step that this part yields
+  graphDigest @4 :UInt32;
+  # The CRC-32C of the graph in Cap'n Proto's canonical form. A damaged graph can be a valid one, such as one with a loop that never
+  # ends.
 }
 
 struct End {

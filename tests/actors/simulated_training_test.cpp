@@ -80,9 +80,13 @@ class Training {
 
   /// Runs the training and returns the weights after the last round.
   Tensor run() {
-    for (uint64_t round = 1; round <= rounds;) {
+    for (uint64_t round = 1;;) {
       try {
         if (!session_) recover(round);
+        if (round > rounds) {
+          faults_.end();  // those that have begun may still take the weights away
+          return session_->run({model_.variables[0]})[0];
+        }
         session_->run({{model_.inputs[0], floats(100 + round)}, {model_.inputs[1], floats(200 + round)}},
                       model_.pushes, {.timeout = std::chrono::seconds(60), .training = true, .round = round});
         if (round % checkpoint_every == 0) save(round);
@@ -91,13 +95,6 @@ class Training {
         failed(error.status());
       }
     }
-    faults_.end();
-    for (;;) try {
-        if (!session_) open();
-        return session_->run({model_.variables[0]})[0];
-      } catch (const Error& error) {
-        failed(error.status());
-      }
   }
 
   SimulatedCluster& cluster() { return cluster_; }
