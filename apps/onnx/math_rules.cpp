@@ -1,4 +1,5 @@
 // Rules for arithmetic, comparisons, activations, products and reductions.
+#include <algorithm>
 #include <numeric>
 
 #include "apps/onnx/conversion.h"
@@ -22,7 +23,6 @@ constexpr std::pair<const char*, const char*> renamed[] = {
     {"Cos", "Cos"},
     {"Cosh", "Cosh"},
     {"Elu", "Elu"},
-    {"Equal", "Equal"},
     {"Erf", "Erf"},
     {"Exp", "Exp"},
     {"Floor", "Floor"},
@@ -72,8 +72,36 @@ Status divide(Conversion& to, const Node& node) {
   return {};
 }
 
-Status not_equal(Conversion& to, const Node& node) {
-  to.set(node, 0, to.add("Not", {to.add("Equal", to.inputs(node))}));
+/// Returns the comparison of strings with constant ones. ONNX compares no strings, but an encoder can number them.
+Result<std::string> equal_strings(Conversion& to, const Node& node) {
+  const size_t fixed = to.graph().constant(node.inputs[0]) ? 0 : 1;
+  const Tensor* const texts = to.graph().constant(node.inputs[fixed]);
+  if (!texts) return unimplemented("ONNX compares strings only with constant ones");
+  std::vector<std::string> keys;
+  std::vector<int64_t> numbers, number_of;
+  for (const std::string& text : texts->as<std::string>()) {
+    const auto known = std::ranges::find(keys, text);
+    number_of.push_back(known - keys.begin());
+    if (known != keys.end()) continue;
+    numbers.push_back(static_cast<int64_t>(keys.size()));
+    keys.push_back(text);
+  }
+  const std::string found =
+      to.add(std::string(ml_domain) + "/LabelEncoder", {to.input(node, 1 - fixed)},
+             {{"keys_strings", keys}, {"values_int64s", numbers}, {"default_int64", int64_t{-1}}});
+  TROUPE_ASSIGN(Tensor wanted, Tensor::allocate(DType::Int64, texts->shape()));
+  std::ranges::copy(number_of, wanted.write<int64_t>().begin());
+  return to.add("Equal", {found, to.constant(wanted)});
+}
+
+Status equal(Conversion& to, const Node& node) {
+  std::string result;
+  if (to.dtype(node, 0) == DType::String) {
+    TROUPE_ASSIGN(result, equal_strings(to, node));
+  } else {
+    result = to.add("Equal", to.inputs(node));
+  }
+  to.set(node, 0, node.type() == "Equal" ? result : to.add("Not", {result}));
   return {};
 }
 
@@ -183,7 +211,7 @@ Status reduction(Conversion& to, const Node& node) {
 void add_math_rules(Rules& rules) {
   for (const auto& [ours, theirs] : renamed) rules[ours] = renamed_op;
   rules["Div"] = divide;
-  rules["NotEqual"] = not_equal;
+  for (const char* const op : {"Equal", "NotEqual"}) rules[op] = equal;
   rules["Square"] = square;
   rules["SquaredDifference"] = squared_difference;
   rules["Rsqrt"] = rsqrt;

@@ -14,17 +14,17 @@ constexpr int64_t ir_version = 8;
 // The numbers of fields, by message.
 namespace model_proto {
 constexpr uint32_t version = 1, producer = 2, graph = 7, opsets = 8;
-constexpr uint32_t opset_version = 2;  // of OperatorSetIdProto
+constexpr uint32_t opset_domain = 1, opset_version = 2;  // of OperatorSetIdProto
 }  // namespace model_proto
 namespace graph_proto {
 constexpr uint32_t node = 1, name = 2, initializer = 5, input = 11, output = 12;
 }  // namespace graph_proto
 namespace node_proto {
-constexpr uint32_t input = 1, output = 2, op = 4, attribute = 5;
+constexpr uint32_t input = 1, output = 2, op = 4, attribute = 5, domain = 7;
 }  // namespace node_proto
 namespace attribute_proto {
-constexpr uint32_t name = 1, number = 2, integer = 3, text = 4, integers = 8, type = 20;
-constexpr uint64_t is_number = 1, is_integer = 2, is_text = 3, is_integers = 7;
+constexpr uint32_t name = 1, number = 2, integer = 3, text = 4, integers = 8, texts = 9, type = 20;
+constexpr uint64_t is_number = 1, is_integer = 2, is_text = 3, is_integers = 7, is_texts = 8;
 }  // namespace attribute_proto
 namespace tensor_proto {
 constexpr uint32_t dims = 1, type = 2, texts = 6, name = 8, bytes = 9;
@@ -82,6 +82,10 @@ struct AttributeWriter {
     for (const int64_t value : values)
       append_varint_field(to, attribute_proto::integers, static_cast<uint64_t>(value));
     append_varint_field(to, attribute_proto::type, attribute_proto::is_integers);
+  }
+  void operator()(const std::vector<std::string>& values) const {
+    for (const std::string& value : values) append_bytes_field(to, attribute_proto::texts, value);
+    append_varint_field(to, attribute_proto::type, attribute_proto::is_texts);
   }
 
   std::string& to;
@@ -143,6 +147,12 @@ void OnnxModel::add_node(std::string_view op, std::span<const std::string> input
   std::string node;
   for (const std::string& input : inputs) append_bytes_field(node, node_proto::input, input);
   for (const std::string& output : outputs) append_bytes_field(node, node_proto::output, output);
+  const std::string ml_prefix = std::string(ml_domain) + '/';
+  if (op.starts_with(ml_prefix)) {
+    uses_ml_ops_ = true;
+    op.remove_prefix(ml_prefix.size());
+    append_bytes_field(node, node_proto::domain, ml_domain);
+  }
   append_bytes_field(node, node_proto::op, op);
   for (const auto& [name, value] : attributes) {
     std::string attribute;
@@ -161,6 +171,12 @@ std::string OnnxModel::bytes() const {
   append_bytes_field(model, model_proto::producer, "troupe");
   append_bytes_field(model, model_proto::graph, graph);
   append_bytes_field(model, model_proto::opsets, ops);
+  if (uses_ml_ops_) {
+    std::string ml_ops;
+    append_bytes_field(ml_ops, model_proto::opset_domain, ml_domain);
+    append_varint_field(ml_ops, model_proto::opset_version, static_cast<uint64_t>(ml_opset));
+    append_bytes_field(model, model_proto::opsets, ml_ops);
+  }
   return model;
 }
 

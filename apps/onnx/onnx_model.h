@@ -17,8 +17,12 @@ namespace troupe::onnx {
 
 /// The version of ONNX's ops that models use.
 inline constexpr int64_t opset = 13;
+/// The domain of the ops that ONNX has for classic machine learning, and their version.
+inline constexpr const char* ml_domain = "ai.onnx.ml";
+inline constexpr int64_t ml_opset = 2;
 
-using AttributeValue = std::variant<int64_t, float, std::string, std::vector<int64_t>>;
+using AttributeValue =
+    std::variant<int64_t, float, std::string, std::vector<int64_t>, std::vector<std::string>>;
 using NodeAttributes = std::vector<std::pair<std::string, AttributeValue>>;
 
 class OnnxModel {
@@ -30,7 +34,7 @@ class OnnxModel {
   Status add_output(const std::string& name, DType dtype, const PartialShape& shape);
   /// Adds a tensor with a fixed value. Fails with Unimplemented if ONNX has no such dtype.
   Status add_constant(const std::string& name, const Tensor& value);
-  /// Adds a node with one output for each name in `outputs`; an empty name leaves one out.
+  /// Adds a node with one output for each name in `outputs`; an empty name leaves one out. `op` may begin with ml_domain and a '/'.
   void add_node(std::string_view op, std::span<const std::string> inputs,
                 std::span<const std::string> outputs, const NodeAttributes& attributes = {});
 
@@ -39,7 +43,8 @@ class OnnxModel {
 
  private:
   const std::string name_;
-  std::string graph_;  ///< the fields of a GraphProto so far
+  std::string graph_;         ///< the fields of a GraphProto so far
+  bool uses_ml_ops_ = false;  ///< of ml_domain
 };
 
 /// Returns ONNX's number of a dtype; 0 if it has none.
