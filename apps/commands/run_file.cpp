@@ -7,6 +7,8 @@
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
 #include "apps/runs/run_model.h"
+#include "apps/runs/trained_run.h"
+#include "apps/train/fit_data.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
 
@@ -26,6 +28,18 @@ std::string idle_workers(const config::RunConfig& config) {
   return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;
 }
 
+/// Returns the config of the run that is resumed; nothing if there is none, or if it cannot be read.
+std::optional<config::RunConfig> earlier_config(Disk& disk, const config::RunConfig& config,
+                                                const std::string& resume,
+                                                std::shared_ptr<const OpTable> ops) {
+  if (resume.empty()) return {};
+  const std::string runs = config.run.directory + '/' + config.run.name;
+  const auto folder = runs::find_model(disk, resume == "auto" ? runs : resume);
+  if (!folder) return {};
+  auto earlier = config::load_run_config(disk, *folder + "/config.toml", {}, std::move(ops));
+  return earlier ? std::optional(std::move(*earlier)) : std::nullopt;
+}
+
 }  // namespace
 
 void add_run_file(CLI::App& command, RunFile& run) {
@@ -37,11 +51,23 @@ void add_run_file(CLI::App& command, RunFile& run) {
       "print the result or the error as one line of JSON; numbers that JSON lacks, such as NaN, are null");
 }
 
-Result<config::RunConfig> load(const RunFile& run) {
+Result<config::RunConfig> load(const RunFile& run, const std::string& resume) {
   const auto library = make_op_library();
   TROUPE_RETURN_IF_FAILED(library->status);
   RealDisk disk;
-  return config::load_run_config(disk, run.file, run.set, library->ops);
+  std::vector<std::string> set = run.set;
+  TROUPE_ASSIGN(auto config, config::load_run_config(disk, run.file, set, library->ops));
+  const auto add = [&](const std::vector<std::string>& settings) -> Status {
+    if (settings.empty()) return {};
+    set.insert(set.end(), settings.begin(), settings.end());
+    TROUPE_ASSIGN(config, config::load_run_config(disk, run.file, set, library->ops));
+    return {};
+  };
+  if (const auto earlier = earlier_config(disk, config, resume, library->ops))
+    TROUPE_RETURN_IF_FAILED(add(train::fitted_before(config, *earlier)));
+  TROUPE_ASSIGN(const auto fitted, train::fit_data(disk, config));
+  TROUPE_RETURN_IF_FAILED(add(fitted));
+  return config;
 }
 
 void leave_cache(config::RunConfig& config) {

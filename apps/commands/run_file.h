@@ -20,7 +20,9 @@ struct RunFile {
 };
 
 void add_run_file(CLI::App& command, RunFile& run);
-Result<config::RunConfig> load(const RunFile& run);
+/// Reads the run file, and computes from the data what it leaves to be computed (apps/train/fit_data.h). `resume` is the run to go
+/// on with, whose values are used instead; empty: none, "auto": the newest one of this name.
+Result<config::RunConfig> load(const RunFile& run, const std::string& resume = {});
 /// Makes a command that writes nothing compute the samples of a cache in a file again.
 void leave_cache(config::RunConfig& config);
 /// Reports that the data could not be read, as failed() does. Returns 2 (config) for InvalidArgument, otherwise 3 (data).

@@ -241,7 +241,7 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
 }
 
 int train(const TrainArguments& arguments) {
-  auto config = load(arguments.run);
+  auto config = load(arguments.run, arguments.resume);
   if (!config) return failed(config.status(), arguments.run.json);
   if (arguments.dry_run_steps > 0) leave_cache(*config);
   train::TrainerOptions options;

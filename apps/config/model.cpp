@@ -1,6 +1,7 @@
 #include "apps/config/model.h"
 
 #include "apps/config/data_map.h"
+#include "apps/config/encoded_columns.h"
 #include "apps/config/layer_calls.h"
 #include "apps/config/ragged_inputs.h"
 #include "apps/config/reader.h"
@@ -43,6 +44,8 @@ class Names {
  public:
   Names(const RunConfig& config, Diagnostics& diagnostics) : diagnostics_(diagnostics) {
     for (const auto& input : data::all_inputs(config.data)) known_[input.name] = "an input of the data";
+    for (const data::TableColumn& column : config.data.columns) known_.erase(column.name);
+    for (const std::string& name : encoded_names(config.data.columns)) known_[name] = "columns of the data";
     Reader(&config.document->root())
         .table("data")
         .table("inputs")
@@ -209,13 +212,12 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
   Columns columns;
   for (const auto& input : data::all_inputs(config.data)) {
     std::vector<int64_t> dims = {unknown_dim};
-    if (input.shape)
-      dims.insert(dims.end(), input.shape->begin(), input.shape->end());
-    else if (input.from == data::feature_column && input.cast != DType::String)
-      dims.push_back(unknown_dim);
+    const auto shape = data::known_shape(config.data, input);
+    dims.insert(dims.end(), shape.begin(), shape.end());
     const Attributes attrs = {{"dtype", input.cast}, {"shape", PartialShape(std::move(dims))}};
     columns.emplace_back(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
   }
+  columns = encode_columns(config.data.columns, scope.with_prefix("encode"), columns);
   columns = build_data_map(config.map, scope.with_prefix("map"), columns, diagnostics);
   columns = build_data_map(config.augment, scope.with_prefix("augment"), columns, diagnostics);
   columns = ragged_inputs(config, scope, std::move(columns), diagnostics);

@@ -5,6 +5,7 @@
 #include "apps/config/layer_calls.h"
 #include "apps/config/optimizer_keys.h"
 #include "apps/config/run_config.h"
+#include "apps/config/table_keys.h"
 
 namespace troupe::config {
 namespace {
@@ -115,7 +116,7 @@ constexpr Key keys[] = {
     {"model.outputs", Kind::Section,
      "what a trained model yields for samples; default: what follows from the loss, such as class and probabilities", {.initial = "{}"}},
     {"model.outputs.*", Kind::Expression, "a tensor, usually [batch, ...]"},
-    {"model.input", Kind::String, "what the first layer is applied to; default: image"},
+    {"model.input", Kind::String, "what the first layer is applied to; default: image or, with data.columns, features"},
     {"model.layers", Kind::Sections,
      "layers, each applied to the result of the one before; the last result is named output", {.by_type = true}},
     {"model.stages", Kind::StringLists,
@@ -310,6 +311,7 @@ std::vector<Key> run_schema() {
   };
   for (const data::Format& format : data::all_formats())
     insert_after("data.format", {format.keys.begin(), format.keys.end()});
+  insert_after("data.inputs.*.cast", table_keys());
   insert_after("model.layers.input", layer_keys());
   insert_after("train.optimizer.lr", optimizer_keys());
   insert_after("train.replication.outer.lr", outer_optimizer_keys());

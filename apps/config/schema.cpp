@@ -62,7 +62,9 @@ std::string expectation(const Key& key) {
     case Kind::Integer: return "an integer" + range;
     case Kind::Number: return "a number" + range;
     case Kind::String: return "a string that is not empty";
-    case Kind::Strings: return "a string or a list of strings";
+    case Kind::Strings:
+      return choices_of(key).empty() ? "a string or a list of strings"
+                                     : "one or several of " + choices_text(choices_of(key));
     case Kind::StringLists: return "a list of lists of strings";
     case Kind::Name: return "a name of letters, digits and '_' that does not start with a digit";
     case Kind::FolderName:
@@ -294,8 +296,9 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   if (key.kind == Kind::Name) return is_identifier(*text) || refuse(key, value, path);
   if (key.kind == Kind::FolderName) return is_folder_name(*text) || refuse(key, value, path);
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
-  if (key.kind != Kind::Choice) return true;
-  const std::string allowed = choices_of(key), choices = choices_text(allowed);
+  const std::string allowed = choices_of(key);
+  if (allowed.empty()) return true;
+  const std::string choices = choices_text(allowed);
   if (contains(allowed, *text)) return true;
   const auto near = nearest(*text, split(allowed, '|'));
   diagnostics_.error(value.place,
@@ -352,6 +355,12 @@ std::set<std::string> check(Document& document, std::span<const Key> schema, con
   Checker checker(schema, folder, diagnostics);
   checker.check_table(document.root(), SourceLocation{}, "", "");
   return std::move(checker).take_refused();
+}
+
+bool is_refused(const std::set<std::string>& refused_paths, const std::string& path) {
+  return std::ranges::any_of(refused_paths, [&](const std::string& refused) {
+    return refused == path || refused.starts_with(path + '.');
+  });
 }
 
 std::string reference(std::span<const Key> schema) {

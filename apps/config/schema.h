@@ -21,6 +21,9 @@ namespace troupe::config {
 std::set<std::string> check(Document& document, std::span<const Key> schema, const std::string& folder,
                             Diagnostics& diagnostics);
 
+/// Returns whether a value at `path` or inside it was rejected, of those that check() returns.
+bool is_refused(const std::set<std::string>& refused_paths, const std::string& path);
+
 /// Returns a reference for users with one paragraph per key, in the order of the table.
 std::string reference(std::span<const Key> schema);
 

@@ -70,7 +70,7 @@ Result<ColumnBuilder> ColumnBuilder::make(const Input& input, const Field& field
   builder.input_ = input;
   builder.feature_ = field.name == feature_column;
   builder.scale_ = static_cast<float>(scale);
-  if (builder.feature_ && field.dtype != DType::String) builder.shape_ = {elements};
+  builder.shape_ = builder.feature_ && field.dtype != DType::String ? std::vector{elements} : field.shape;
   if (input.shape) builder.shape_ = *input.shape;
   for (const int64_t dim : builder.shape_) wanted = dim == 0 || wanted > INT64_MAX / dim ? -1 : wanted * dim;
   if (wanted != elements)
@@ -89,10 +89,11 @@ Result<Tensor> ColumnBuilder::allocate(int64_t samples) const {
   return Tensor::allocate(input_.cast, shape);
 }
 
-/// Converts features to float, scales them and casts them. Labels are converted to int32 or float, then cast. Strings stay strings.
+/// Converts features to float, scales them and casts them. Other numbers are converted to int32 or float, then cast, unless they
+/// have the right type already.
 Result<Tensor> ColumnBuilder::converted(const Tensor& values) const {
   const int64_t first = values.shape()[0] == 0 ? 0 : samples_ * (values.elements() / values.shape()[0]);
-  if (values.dtype() == DType::String && input_.cast == DType::String) return values;
+  if ((!feature_ || values.dtype() == DType::String) && values.dtype() == input_.cast) return values;
   const bool floats = feature_ || is_floating(values.dtype());
   TROUPE_ASSIGN(Tensor numbers, cast_to(floats ? DType::Float : DType::Int32, values, input_.name, first));
   if (feature_) {

@@ -13,6 +13,7 @@
 
 #include "apps/config/key.h"
 #include "apps/data/record_reader.h"
+#include "apps/data/table_column.h"
 
 namespace troupe::data {
 
@@ -32,11 +33,13 @@ T option(const FormatOptions& options, std::string_view name, T otherwise) {
 /// A file of samples to open.
 struct SourceFile {
   std::string path;
-  std::string labels = {};          ///< for formats with label files: the file of the labels; empty: none
-  DType label_type = DType::Int32;  ///< the type to which labels in text are converted, int32 or float
+  std::string labels = {};  ///< for formats with label files: the file of the labels; empty: none
+  DType label_type =
+      DType::Int32;  ///< the type to which labels in text are converted: int32, float or string
   FormatOptions options = {};
   /// How both files are compressed, for the formats of data.compression. Not set: what their first bytes say.
   std::optional<Compression> compression = {};
+  std::vector<TableColumn> columns = {};  ///< for tables: the columns to read; empty: as the format says
 };
 
 /// An option that is not allowed together with the others, and the reason.
@@ -48,7 +51,8 @@ struct OptionMistake {
 struct Format {
   std::string_view name;  ///< the value of data.format
   /// Opens a file. The reader yields the column `image` with the features and, if there are labels, the column `label`; if
-  /// there is text, the column `text`, and `image` only if there are other columns. Fails with InvalidArgument if the options
+  /// there is text, the column `text`, and `image` only if there are other columns. If the file says which columns of a table to
+  /// read, these take the place of `image` and `text`. Fails with InvalidArgument if the options
   /// do not match the file, with DataLoss if the file is damaged, or with the error of the disk.
   Result<std::unique_ptr<RecordReader>> (*open)(Disk& disk, const SourceFile& file);
   DType features = DType::Float;  ///< of the column of features in the data set, unless an input casts it

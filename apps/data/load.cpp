@@ -20,7 +20,8 @@ struct Sources {
     Sources sources{files, {}};
     for (size_t i = 0; i < files.files.size(); ++i) {
       TROUPE_ASSIGN(sources.readers.emplace_back(), open_source(disk, options, files, i));
-      TROUPE_RETURN_IF_FAILED(check_width(files, i, width(*sources.readers[i]), width(*sources.readers[0])));
+      TROUPE_RETURN_IF_FAILED(
+          check_alike(files, i, sources.readers[i]->schema(), sources.readers[0]->schema()));
     }
     return sources;
   }

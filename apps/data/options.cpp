@@ -8,9 +8,12 @@ std::vector<std::string_view> columns(const Options& options) {
   const auto format = find_format(options.format);
   const bool labelled = !format || (format->label_files ? !options.train_labels.empty()
                                                         : format->labelled(options.format_options));
-  std::vector<std::string_view> all = {feature_column};
+  std::vector<std::string_view> all;
+  for (const TableColumn& column : options.columns) all.emplace_back(column.name);
+  if (options.columns.empty()) all.emplace_back(feature_column);
   if (labelled) all.emplace_back(label_column);
-  if (format && format->has_text(options.format_options)) all.emplace_back(text_column);
+  if (options.columns.empty() && format && format->has_text(options.format_options))
+    all.emplace_back(text_column);
   return all;
 }
 
@@ -23,12 +26,25 @@ std::vector<Input> all_inputs(const Options& options) {
         std::none_of(inputs.begin(), inputs.end(), [&](const Input& input) { return input.from == column; }))
       inputs.push_back({std::string(column), std::string(column), {}, DType::Invalid});
   const DType features = format ? format->features : DType::Float;
-  for (auto& input : inputs)
-    if (input.cast == DType::Invalid)
-      input.cast = input.from == feature_column ? features
-                   : input.from == text_column  ? DType::String
-                                                : DType::Int32;
+  for (auto& input : inputs) {
+    if (input.cast != DType::Invalid) continue;
+    const auto column = std::ranges::find(options.columns, input.from, &TableColumn::name);
+    input.cast = column != options.columns.end() ? column->dtype()
+                 : input.from == feature_column  ? features
+                 : input.from == text_column     ? DType::String
+                                                 : DType::Int32;
+  }
   return inputs;
+}
+
+std::vector<int64_t> known_shape(const Options& options, const Input& input) {
+  constexpr int64_t unknown = -1;
+  if (input.shape) return *input.shape;
+  const auto column = std::ranges::find(options.columns, input.from, &TableColumn::name);
+  if (column != options.columns.end())
+    return column->is_vector() ? std::vector{column->width().value_or(unknown)} : std::vector<int64_t>();
+  const bool is_vector = input.from == feature_column && input.cast != DType::String;
+  return is_vector ? std::vector{unknown} : std::vector<int64_t>();
 }
 
 }  // namespace troupe::data

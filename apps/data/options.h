@@ -35,12 +35,15 @@ struct Options {
   bool stream = false;
   int64_t buffer = 10'000;  ///< for streams: how many samples are in memory, from which the next one is drawn
   std::vector<Input> inputs = {};
+  std::vector<TableColumn> columns = {};  ///< of a table; empty: the columns that the format yields
 };
 
-/// Returns the columns that the format yields; for an unknown format, those that any format may yield.
+/// Returns the columns that the files yield; for an unknown format, those that any format may yield.
 std::vector<std::string_view> columns(const Options& options);
 /// Returns the columns of the data set: the inputs in the options, then each column that no input uses, but no image beside text.
-/// Input::cast is always set.
+/// The columns of a table are in their raw form. Input::cast is always set.
 std::vector<Input> all_inputs(const Options& options);
+/// Returns the shape of a sample of an input, one of all_inputs(), as far as the options say it; -1: a size that they do not say.
+std::vector<int64_t> known_shape(const Options& options, const Input& input);
 
 }  // namespace troupe::data

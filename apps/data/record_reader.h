@@ -18,7 +18,8 @@ namespace troupe::data {
 struct Field {
   std::string name;
   DType dtype;
-  std::vector<int64_t> shape;  ///< the shape of one record
+  std::vector<int64_t> shape;              ///< the shape of one record
+  std::vector<std::string> elements = {};  ///< for a vector made of columns of a table: their names
 };
 
 /// The position of the next record. Plain values that are valid on every machine.

@@ -6,12 +6,21 @@ namespace troupe::data {
 namespace {
 
 /// Returns the type as which labels are read: float if an input casts labels to a floating type, so that fractions are not lost
-/// before.
+/// before, and string if an input wants the text.
 DType label_type(const Options& options) {
-  const bool floating = std::any_of(options.inputs.begin(), options.inputs.end(), [](const Input& input) {
-    return input.from == label_column && is_floating(input.cast);
-  });
-  return floating ? DType::Float : DType::Int32;
+  for (const Input& input : options.inputs) {
+    if (input.from != label_column) continue;
+    if (input.cast == DType::String) return DType::String;
+    if (is_floating(input.cast)) return DType::Float;
+  }
+  return DType::Int32;
+}
+
+/// Returns the number of elements of a record.
+int64_t elements(const Field& field) {
+  int64_t count = 1;
+  for (const int64_t dim : field.shape) count *= dim;
+  return count;
 }
 
 }  // namespace
@@ -22,8 +31,8 @@ Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& opt
   if (!format)
     return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());
   const std::string labels = i < files.labels.size() ? files.labels[i] : std::string();
-  return format->open(
-      disk, {files.files[i], labels, label_type(options), options.format_options, options.compression});
+  return format->open(disk, {files.files[i], labels, label_type(options), options.format_options,
+                             options.compression, options.columns});
 }
 
 Result<std::string> fingerprints(Disk& disk, const Options& options) {
@@ -37,16 +46,18 @@ Result<std::string> fingerprints(Disk& disk, const Options& options) {
   return text;
 }
 
-int64_t width(const RecordReader& reader) {
-  int64_t count = 1;
-  for (const int64_t dim : reader.schema().front().shape) count *= dim;
-  return count;
-}
+int64_t width(const RecordReader& reader) { return elements(reader.schema().front()); }
 
-Status check_width(const SourceFiles& files, size_t i, int64_t width, int64_t first_width) {
-  if (width == first_width) return {};
-  return data_loss(files.files[i] + ": " + std::to_string(width) + " features per sample, but " +
-                   files.files[0] + " has " + std::to_string(first_width));
+Status check_alike(const SourceFiles& files, size_t i, const std::vector<Field>& schema,
+                   const std::vector<Field>& first) {
+  for (size_t k = 0; k < std::min(schema.size(), first.size()); ++k) {
+    const int64_t found = elements(schema[k]), expected = elements(first[k]);
+    if (found == expected) continue;
+    const std::string what = schema[k].name == feature_column ? "features" : "values of " + schema[k].name;
+    return data_loss(files.files[i] + ": " + std::to_string(found) + ' ' + what + " per sample, but " +
+                     files.files[0] + " has " + std::to_string(expected));
+  }
+  return {};
 }
 
 Result<std::vector<ColumnBuilder>> make_builders(const Options& options, const std::vector<Field>& schema,

@@ -24,10 +24,11 @@ Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& opt
 /// file.
 Result<std::string> fingerprints(Disk& disk, const Options& options);
 
-/// Returns the number of features of a record.
+/// Returns the number of elements of the first column of a record.
 int64_t width(const RecordReader& reader);
-/// Fails with DataLoss if the records of file i have another number of features than those of the first file.
-Status check_width(const SourceFiles& files, size_t i, int64_t width, int64_t first_width);
+/// Fails with DataLoss if a column of the records of file i has another number of elements than in the first file.
+Status check_alike(const SourceFiles& files, size_t i, const std::vector<Field>& schema,
+                   const std::vector<Field>& first);
 
 /// Returns a builder for each input of the options. `samples` is the number of samples, if it is known.
 Result<std::vector<ColumnBuilder>> make_builders(const Options& options, const std::vector<Field>& schema,

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apps/config/data_map.h"
+#include "apps/config/encoded_columns.h"
 #include "apps/config/model.h"
 #include "apps/inference/model.h"
 #include "apps/inference/model_source.h"
@@ -70,6 +71,7 @@ class Builder {
       (input.from == data::label_column ? labels_ : samples_).push_back(given);
       columns.emplace_back(input.name, scaled ? scale(given, input.cast) : given);
     }
+    columns = config::encode_columns(config_.data.columns, root_.with_prefix("encode"), columns);
     return config::build_data_map(config_.map, root_.with_prefix("map"), columns, diagnostics_);
   }
 
@@ -106,12 +108,11 @@ class Builder {
     const bool is_mapped =
         std::ranges::find(config_.map, input.name, &config::Definition::name) != config_.map.end();
     const Tensor* const values = is_mapped ? nullptr : columns_.find(input.name);
+    const auto shape = data::known_shape(config_.data, input);
     if (values)
       dims.insert(dims.end(), values->shape().dims().begin() + 1, values->shape().dims().end());
-    else if (input.shape)
-      dims.insert(dims.end(), input.shape->begin(), input.shape->end());
-    else if (input.from == data::feature_column && input.cast != DType::String)
-      dims.push_back(unknown_dim);
+    else
+      dims.insert(dims.end(), shape.begin(), shape.end());
     return PartialShape(std::move(dims));
   }
 
@@ -206,6 +207,7 @@ RunConfig with_data_for_model(RunConfig config) {
   for (data::Input& input : config.data.inputs)
     if (is_scaled(config, input)) input.cast = DType::Float;
   config.data.scale = 1;
+  config.raw_columns = true;
   config.map.clear();
   return config;
 }

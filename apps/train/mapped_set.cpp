@@ -4,8 +4,6 @@
 #include <thread>
 
 #include "actors/runtime.h"
-#include "apps/config/data_map.h"
-#include "apps/config/diagnostics.h"
 #include "apps/data/stream/prefetch.h"
 
 namespace troupe::train {
@@ -18,8 +16,8 @@ struct ColumnGraph {
   Runtime runtime;
   Graph graph;
   config::Columns results;
-  /// Of each result, whether it is one of the step. The others are the columns of the batch at the same places.
-  std::vector<bool> is_computed;
+  /// Of each result, the place of the column of the batch that it is; nothing: it is one of the results of the step.
+  std::vector<std::optional<size_t>> places;
   std::optional<Session> session;
   PreparedStep step;
 };
@@ -31,12 +29,13 @@ Result<data::Dataset> mapped(const ColumnGraph& graph, uint64_t step, const data
   std::vector<Tensor> feeds;
   for (const data::Column& column : batch.columns()) feeds.push_back(column.values);
   std::vector<Tensor> computed;
-  if (std::ranges::count(graph.is_computed, true) != 0)
+  if (std::ranges::count(graph.places, std::optional<size_t>()) != 0)
     computed = graph.step.run(feeds, {.training = true, .round = step + 1});
   std::vector<data::Column> columns;
   auto next = computed.begin();
   for (size_t i = 0; i < graph.results.size(); ++i)
-    columns.push_back({graph.results[i].first, graph.is_computed[i] ? *next++ : batch.columns()[i].values});
+    columns.push_back(
+        {graph.results[i].first, graph.places[i] ? batch.columns()[*graph.places[i]].values : *next++});
   return data::Dataset(std::move(columns));
 } catch (const Error& error) {
   return error.status();
@@ -50,11 +49,17 @@ Result<Shape> without_samples(const PartialShape& batch, DType dtype) {
   return PartialShape(std::move(dims)).to_shape(dtype);
 }
 
-/// Returns the definition of a column, or the last one, for the location of an error.
-const config::Definition& definition_of(const std::vector<config::Definition>& definitions,
-                                        const std::string& column) {
+/// Reports that the shape of a sample is not known, at the definition of the column or, if it has none, at the last one.
+void report_unknown_shape(const std::string& column, const PartialShape& shape,
+                          const std::vector<config::Definition>& definitions,
+                          config::Diagnostics& diagnostics) {
+  const std::string text = "the shape of a sample of '" + column + "' is not known, it is " + shape.text() +
+                           " for a batch; reshape() or ensure_shape() can say it";
   const auto found = std::ranges::find(definitions, column, &config::Definition::name);
-  return found == definitions.end() ? definitions.back() : *found;
+  if (definitions.empty())
+    diagnostics.error({}, text);
+  else
+    diagnostics.error_in((found == definitions.end() ? definitions.back() : *found).expression, 0, text);
 }
 
 /// Adds a placeholder for each column.
@@ -89,36 +94,35 @@ size_t threads_of(const config::RunConfig& config) {
   return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-MappedSet::MappedSet(std::shared_ptr<const data::SampleSet> set,
+MappedSet::MappedSet(std::shared_ptr<const data::SampleSet> set, const ColumnMap& map,
                      const std::vector<config::Definition>& definitions, const config::RunConfig& config)
     : set_(std::move(set)) {
-  const auto map = std::make_shared<ColumnGraph>(threads_of(config));
-  const Scope scope(map->graph);
+  const auto made = std::make_shared<ColumnGraph>(threads_of(config));
+  const Scope scope(made->graph);
   const auto given = placeholders(scope, set_->columns());
   config::Diagnostics diagnostics(*config.document);
-  map->results = build_data_map(definitions, scope.with_prefix("map"), given, diagnostics);
+  made->results = map(scope, given, diagnostics);
   std::vector<data::Column> columns;
-  for (const auto& [name, value] : map->results) {
+  for (const auto& [name, value] : made->results) {
     const auto known = without_samples(scope.shape(value), scope.dtype(value));
     if (known)
       columns.push_back({name, value_or_throw(Tensor::allocate(scope.dtype(value), *known))});
     else
-      diagnostics.error_in(definition_of(definitions, name).expression, 0,
-                           "the shape of a sample of '" + name + "' is not known, it is " +
-                               scope.shape(value).text() +
-                               " for a batch; reshape() or ensure_shape() can say it");
+      report_unknown_shape(name, scope.shape(value), definitions, diagnostics);
   }
   if (!diagnostics.empty()) throw Error(diagnostics.status());
   columns_ = data::Dataset(std::move(columns));
-  map->session.emplace(map->runtime.session(map->graph, {.seed = config.run.seed}));
+  made->session.emplace(made->runtime.session(made->graph, {.seed = config.run.seed}));
   std::vector<Output> feeds, fetches;
   for (const auto& [name, value] : given) feeds.push_back(value);
-  for (size_t i = 0; i < map->results.size(); ++i) {
-    map->is_computed.push_back(i >= given.size() || map->results[i].second != given[i].second);
-    if (map->is_computed[i]) fetches.push_back(map->results[i].second);
+  for (const auto& [name, result] : made->results) {
+    const auto column = std::ranges::find(feeds, result);
+    made->places.push_back(column == feeds.end() ? std::nullopt
+                                                 : std::optional<size_t>(column - feeds.begin()));
+    if (column == feeds.end()) fetches.push_back(result);
   }
-  if (!fetches.empty()) map->step = map->session->prepare(feeds, fetches);
-  graph_ = map;
+  if (!fetches.empty()) made->step = made->session->prepare(feeds, fetches);
+  graph_ = made;
 }
 
 std::unique_ptr<data::Batches> MappedSet::batches(int64_t batch, uint64_t seed, bool shuffle) const {

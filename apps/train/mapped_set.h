@@ -2,9 +2,11 @@
 // columns are computed beside the steps of the training. Immutable; any thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 
-#include "apps/config/run_config.h"
+#include "apps/config/data_map.h"
+#include "apps/config/diagnostics.h"
 #include "apps/data/sample_set.h"
 
 namespace troupe::train {
@@ -14,11 +16,16 @@ struct ColumnGraph;  ///< the graph and its session
 /// Returns how many threads make batches: as many as compute.
 size_t threads_of(const config::RunConfig& config);
 
+/// Adds the nodes that compute columns from those of a set. Returns all columns.
+using ColumnMap = std::function<config::Columns(const Scope& scope, const config::Columns& columns,
+                                                config::Diagnostics& diagnostics)>;
+
 class MappedSet final : public data::SampleSet {
  public:
-  /// Throws InvalidArgument, with a location in the run file, if an expression is wrong or the shape of a result is not known.
-  MappedSet(std::shared_ptr<const data::SampleSet> set, const std::vector<config::Definition>& definitions,
-            const config::RunConfig& config);
+  /// `definitions` have the locations of errors in the run file; columns without a definition come from data.columns. Throws
+  /// InvalidArgument, with a location, if an expression is wrong or the shape of a result is not known.
+  MappedSet(std::shared_ptr<const data::SampleSet> set, const ColumnMap& map,
+            const std::vector<config::Definition>& definitions, const config::RunConfig& config);
 
   int64_t samples() const override { return set_->samples(); }
   const data::Dataset& columns() const override { return columns_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/config/encoded_columns.h"
 #include "apps/data/bucketed_set.h"
 #include "apps/data/ragged/ragged_set.h"
 #include "apps/train/cached_data.h"
@@ -14,7 +15,26 @@ std::shared_ptr<const data::SampleSet> mapped(std::shared_ptr<const data::Sample
                                               const std::vector<config::Definition>& definitions,
                                               const config::RunConfig& config) {
   if (!set || definitions.empty()) return set;
-  return std::make_shared<MappedSet>(std::move(set), definitions, config);
+  const auto map = [&](const Scope& scope, const config::Columns& columns, config::Diagnostics& diagnostics) {
+    return config::build_data_map(definitions, scope.with_prefix("map"), columns, diagnostics);
+  };
+  return std::make_shared<MappedSet>(std::move(set), map, definitions, config);
+}
+
+/// Returns the samples of a table as the model gets them. Those in memory are computed once.
+Result<std::shared_ptr<const data::SampleSet>> encoded(std::shared_ptr<const data::SampleSet> set,
+                                                       const config::RunConfig& config) {
+  const auto& table = config.data.columns;
+  if (!set || table.empty() || config.raw_columns) return set;
+  if (const auto missing = std::ranges::find_if_not(table, config::is_fitted); missing != table.end())
+    return failed_precondition("data.columns." + missing->name + " is not fitted to the samples to train on");
+  const auto map = [&](const Scope& scope, const config::Columns& columns, config::Diagnostics&) {
+    return config::encode_columns(table, scope.with_prefix("encode"), columns);
+  };
+  const auto result =
+      std::make_shared<MappedSet>(std::move(set), map, std::vector<config::Definition>(), config);
+  if (config.data.stream) return std::shared_ptr<const data::SampleSet>(result);
+  return data::kept_in_memory(*result);
 }
 
 /// Fails with InvalidArgument unless both sets have the same columns.
@@ -51,6 +71,8 @@ Result<std::shared_ptr<const data::SampleSet>> bucketed(std::shared_ptr<const da
 /// Returns the samples of the files after data.map.
 Result<data::TrainAndValid> load_mapped(Disk& disk, const config::RunConfig& config) {
   TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
+  TROUPE_ASSIGN(data.train, encoded(std::move(data.train), config));
+  TROUPE_ASSIGN(data.valid, encoded(std::move(data.valid), config));
   data.train = mapped(std::move(data.train), config.map, config);
   data.valid = mapped(std::move(data.valid), config.map, config);
   return data;

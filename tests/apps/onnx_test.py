@@ -3,6 +3,7 @@
 
   onnx_test.py PROGRAM SOURCE_DIR
 """
+import csv
 import os
 import subprocess
 import sys
@@ -50,6 +51,22 @@ def check(model, name):
         numpy.testing.assert_allclose(values, ours[output], rtol=1e-5, atol=1e-6, err_msg=f"{name}: {output}")
 
 
+def check_table():
+    """Exports a model that takes words, and compares the classes of a whole table."""
+    model = train("penguins", "--set", "train.max_epochs=9")
+    table = os.path.join(SOURCE, "examples", "penguins.csv")
+    troupe("export", model, "penguins.onnx")
+    onnx.checker.check_model("penguins.onnx", full_check=True)
+    with open(table, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    sizes = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    inputs = {name: numpy.array([row[name] for row in rows], object) for name in ("island", "sex")}
+    inputs["sizes"] = numpy.array([[float(row[size].replace("NA", "nan")) for size in sizes] for row in rows], "float32")
+    classes, = onnxruntime.InferenceSession("penguins.onnx").run(["class"], inputs)
+    ours = troupe("predict", model, table).split()[1:]
+    assert len(ours) == len(rows) == 344 and list(classes) == ours
+
+
 def train(example, *more):
     troupe("train", os.path.join(SOURCE, "examples", f"{example}.toml"), "-q", "--set", "train.max_epochs=1", *more)
     return os.path.join("runs", example)
@@ -60,6 +77,7 @@ def main():
         os.chdir(folder)
         for example in ["digits", "digits_cnn", "digits_lstm", "linear", "ratings"]:
             check(train(example), example)
+        check_table()
         for model in ["convolution", "functions"]:
             check(os.path.join(SOURCE, "tests", "golden", "models", model), model)
         refusal = troupe("export", train("reviews"), "reviews.onnx", code=1)

@@ -1,11 +1,14 @@
-// The format csv: text with one sample per row, whose columns are numbers, the features, optionally a label, and optionally one
-// column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h). Errors name row and column, which are
-// counted from 1; a row is a line of the file. Empty lines are skipped. Lines may end with CRLF, and fields may be in quotes.
+// The format csv: text with one sample per row. Without data.columns its columns are numbers, the features, optionally a label, and
+// optionally one column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h); with it, columns of several
+// types are chosen by name. Errors name row and column, which are counted from 1; a row is a line of the file. Empty lines are
+// skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes stand for one.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
-#include "apps/data/csv_row.h"
-#include "apps/data/format.h"
+#include "apps/data/csv/csv_layout.h"
+#include "apps/data/csv/csv_row.h"
+#include "apps/data/csv/timestamp.h"
 #include "apps/data/text_lines.h"
 #include "graph/ops/op_table.h"
 
@@ -21,91 +24,66 @@ constexpr config::Key keys[] = {
     {"data.text", Kind::Column, "a column that is text, which becomes the column text; image is then there only if data.inputs has it",
      {.when = "format=csv"}},
     {"data.header", Kind::Boolean, "whether the first row has the names of columns", {.initial = "false", .when = "format=csv"}},
+    {"data.names", Kind::Strings, "the names of all columns, for files whose first row is a sample", {.when = "format=csv"}},
     {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
-    {"data.label_names", Kind::Strings, "for labels in words: each becomes its position in this list, from 0", {.when = "format=csv"}},
+    {"data.label_names", Kind::Strings,
+     "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number",
+     {.when = "format=csv"}},
     {"data.missing", Kind::Number, "the number for an empty field; if it is not given, an empty field is an error", {.when = "format=csv"}},
 };
 // clang-format on
 
-/// Returns the option for the column of the label or of text: "last", "first", "none", or a name in the header. It may also be a
-/// number from 0.
-std::string column_name(const FormatOptions& options, std::string_view role) {
-  return option<std::string>(options, role, role == label_column ? "last" : "none");
-}
-bool is_word(const std::string& column) { return column == "last" || column == "first" || column == "none"; }
-bool has_number(const FormatOptions& options, std::string_view role) {
-  return option<int64_t>(options, role, -1) >= 0;
-}
-bool has_column(const FormatOptions& options, std::string_view role) {
-  return has_number(options, role) || column_name(options, role) != "none";
-}
-bool labelled(const FormatOptions& options) { return has_column(options, label_column); }
-bool has_text(const FormatOptions& options) { return has_column(options, text_column); }
+constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
+
+bool labelled(const FormatOptions& options) { return has_csv_column(options, label_column); }
+bool has_text(const FormatOptions& options) { return has_csv_column(options, text_column); }
 
 std::optional<OptionMistake> check(const FormatOptions& options) {
-  if (option(options, "header", false)) return {};
+  const bool has_names = options.contains("names");
+  if (has_names && has_csv_header(options))
+    return OptionMistake{"names", "the first row has the names of columns, header = true"};
+  if (has_names || has_csv_header(options)) return {};
   for (const char* const role : {label_column, text_column})
-    if (!has_number(options, role) && !is_word(column_name(options, role)))
-      return OptionMistake{role, "a column can be given by name only with header = true"};
+    if (names_csv_column(options, role))
+      return OptionMistake{role, "a column can be given by name only with header = true or names"};
   return {};
-}
-
-/// Returns a field as text for an error, on one line and shortened.
-std::string shown(std::string_view field) {
-  std::string out = "'";
-  for (const char c : field.substr(0, 40)) out += static_cast<uint8_t>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (field.size() > 40 ? "...'" : "'");
 }
 
 class CsvReader final : public RecordReader {
  public:
-  CsvReader(std::shared_ptr<InputFile> file, const SourceFile& source)
-      : RecordReader("csv", {file}), lines_(std::move(file)), options_(source.options),
-        label_type_(source.label_type), header_(option(options_, "header", false)),
-        missing_(option(options_, "missing", std::nan(""))),
-        label_names_(option<std::vector<std::string>>(options_, "label_names", {})),
-        row_(option<std::string>(options_, "delimiter", ",").front()) {}
+  CsvReader(Disk& disk, std::shared_ptr<InputFile> file, const SourceFile& source)
+      : RecordReader("csv", {file}), disk_(disk), lines_(std::move(file)), source_(source),
+        label_names_(option<std::vector<std::string>>(source.options, "label_names", {})),
+        row_(option<std::string>(source.options, "delimiter", ",").front()) {}
 
   /// Determines the columns from the first row.
   Status begin() {
     TROUPE_ASSIGN(const bool any, next_row());
     if (!any) return data_loss(path() + ": the file has no samples");
-    std::vector<std::string_view> fields;
-    while (!row_.at_end()) fields.push_back(row_.next_field());
-    width_ = fields.size();
-    TROUPE_RETURN_IF_FAILED(find_columns(fields));
-    if (features() != 0)
-      schema_.push_back({feature_column, DType::Float, {static_cast<int64_t>(features())}});
-    if (has_text()) schema_.push_back({text_column, DType::String, {}});
-    if (has_label()) schema_.push_back({label_column, label_type_, {}});
+    std::vector<std::string> first;
+    while (!row_.at_end()) first.emplace_back(row_.next_field());
+    TROUPE_ASSIGN(layout_, csv_layout(source_, {first.begin(), first.end()}));
+    schema_ = layout_.fields;
     first_row_ = lines_.row();
-    if (!header_) lines_.seek(row_begin_, first_row_ - 1);
+    if (!has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
     return {};
   }
 
   Result<Dataset> next(int64_t max_records) override {
     const int64_t most = std::min(max_records, max_rows());
-    TROUPE_ASSIGN(Tensor images, make(DType::Float, most, true));
-    TROUPE_ASSIGN(Tensor labels, make(label_type_, most, false));
-    TROUPE_ASSIGN(Tensor texts, make(DType::String, has_text() ? most : 0, false));
-    float* to = images.write<float>().data();
-    std::string* text = texts.write<std::string>().data();
+    TROUPE_RETURN_IF_FAILED(allocate(most));
     int64_t rows = 0;
-    for (; rows < most; ++rows, to += features()) {
+    for (; rows < most; ++rows) {
       TROUPE_ASSIGN(const bool more, next_row());
       if (!more) break;
-      TROUPE_ASSIGN(const double label, read_row(to, has_text() ? text++ : nullptr));
-      if (label_type_ == DType::Int32)
-        labels.write<int32_t>()[static_cast<size_t>(rows)] = static_cast<int32_t>(label);
-      else
-        labels.write<float>()[static_cast<size_t>(rows)] = static_cast<float>(label);
+      TROUPE_RETURN_IF_FAILED(read_row(static_cast<size_t>(rows)));
     }
     record_ += static_cast<uint64_t>(rows);
     std::vector<Column> columns;
-    if (features() != 0) columns.push_back({feature_column, images.rows(0, rows)});
-    if (has_text()) columns.push_back({text_column, texts.rows(0, rows)});
-    if (has_label()) columns.push_back({label_column, labels.rows(0, rows)});
+    for (size_t i = 0; i < schema_.size(); ++i)
+      columns.push_back({schema_[i].name, targets_[i].values.rows(0, rows)});
+    targets_.clear();
     return Dataset(std::move(columns));
   }
 
@@ -120,10 +98,17 @@ class CsvReader final : public RecordReader {
   }
 
  private:
+  /// The values of a field, which are being read.
+  struct Target {
+    Tensor values;
+    size_t width = 1;  ///< the elements of a row
+    float* floats = nullptr;
+    double* doubles = nullptr;
+    int32_t* integers = nullptr;
+    std::string* strings = nullptr;
+  };
+
   const std::string& path() const { return lines_.file().path(); }
-  bool has_label() const { return label_ < width_; }
-  bool has_text() const { return text_ < width_; }
-  size_t features() const { return width_ - (has_label() ? 1 : 0) - (has_text() ? 1 : 0); }
 
   /// Returns the most rows to read at once, which have memory before they are read. If the file is not compressed, no more are
   /// left: each column of a row takes at least a character and a delimiter.
@@ -131,14 +116,27 @@ class CsvReader final : public RecordReader {
     constexpr uint64_t most_columns = 1 << 20;
     const InputFile& file = lines_.file();
     const uint64_t left = file.stored_size() - std::min(file.stored_size(), lines_.offset());
-    return static_cast<int64_t>((file.is_compressed() ? most_columns : left / 2) / width_ + 1);
+    return static_cast<int64_t>((file.is_compressed() ? most_columns : left / 2) / layout_.columns.size() +
+                                1);
   }
 
-  Result<Tensor> make(DType dtype, int64_t rows, bool image) const {
-    std::vector<int64_t> dims = {rows};
-    if (image) dims.push_back(static_cast<int64_t>(features()));
-    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, dtype));
-    return Tensor::allocate(dtype, shape);
+  Status allocate(int64_t rows) {
+    targets_.clear();
+    for (const Field& field : schema_) {
+      std::vector<int64_t> dims = {rows};
+      dims.insert(dims.end(), field.shape.begin(), field.shape.end());
+      TROUPE_ASSIGN(const Shape shape, Shape::make(dims, field.dtype));
+      Target& target = targets_.emplace_back();
+      TROUPE_ASSIGN(target.values, Tensor::allocate(field.dtype, shape));
+      for (const int64_t dim : field.shape) target.width *= static_cast<size_t>(dim);
+      switch (field.dtype) {
+        case DType::Float: target.floats = target.values.write<float>().data(); break;
+        case DType::Double: target.doubles = target.values.write<double>().data(); break;
+        case DType::Int32: target.integers = target.values.write<int32_t>().data(); break;
+        default: target.strings = target.values.write<std::string>().data();
+      }
+    }
+    return {};
   }
 
   /// Reads the next line that is not empty. Returns false at the end of the file.
@@ -152,64 +150,88 @@ class CsvReader final : public RecordReader {
     }
   }
 
-  Status find_columns(const std::vector<std::string_view>& fields) {
-    TROUPE_ASSIGN(label_, find_column(label_column, fields));
-    TROUPE_ASSIGN(text_, find_column(text_column, fields));
-    if (has_label() && label_ == text_)
-      return invalid_argument(
-          path() + ": column " + std::to_string(label_) +
-          ", counted from 0, is the label and the text; data.label and data.text must differ");
-    if (features() == 0 && !has_text())
-      return data_loss(path() + ": there are no features, because the only column is the label");
+  /// Writes the fields of the row. Fails with DataLoss if the row does not have as many columns as the first one.
+  Status read_row(size_t row) {
+    size_t column = 0;
+    for (double number = 0; !row_.at_end(); ++column) {
+      if (column == layout_.columns.size()) return bad_width(column);
+      const CsvColumn& into = layout_.columns[column];
+      if (into.use == CsvUse::Number) {
+        if (!row_.next_number(number)) {
+          TROUPE_ASSIGN(number, read_number(column, into));
+        }
+        Target& target = targets_[into.field];
+        target.floats[row * target.width + into.element] = static_cast<float>(number);
+      } else {
+        TROUPE_RETURN_IF_FAILED(read_other(column, into, row));
+      }
+    }
+    return column == layout_.columns.size() ? Status() : bad_width(column);
+  }
+
+  /// Reads a field that does not consist of a number alone.
+  Result<double> read_number(size_t column, const CsvColumn& into) {
+    const std::string_view field = row_.next_field();
+    if (into.missing && (into.has_words_for_missing ? is_word_for_missing(field) : field.empty()))
+      return *into.missing;
+    const auto number = row_.number_of(field);
+    return number ? Result<double>(*number) : bad_field(column, field);
+  }
+
+  Status read_other(size_t column, const CsvColumn& into, size_t row) {
+    if (into.use == CsvUse::Skipped) {
+      row_.next_field();
+      return {};
+    }
+    Target& target = targets_[into.field];
+    const size_t at = row * target.width + into.element;
+    if (into.use == CsvUse::Label) return read_label(column, target, at);
+    const std::string_view field = row_.next_field();
+    if (into.use == CsvUse::String) {
+      target.strings[at] = field;
+    } else if (into.use == CsvUse::Image) {
+      TROUPE_ASSIGN(target.strings[at], read_image(column, field));
+    } else if (const auto seconds = parse_timestamp(field)) {
+      target.doubles[at] = *seconds;
+    } else if (into.missing && is_word_for_missing(field)) {
+      target.doubles[at] = *into.missing;
+    } else {
+      return data_loss(place(column) + ": " + shown_field(field) +
+                       " is not a time; expected one such as 2026-11-26 12:30:00, or seconds since 1970");
+    }
     return {};
   }
 
-  /// Returns the number of the column of the label or of text; width_: there is none.
-  Result<size_t> find_column(std::string_view role, const std::vector<std::string_view>& fields) const {
-    const std::string name = column_name(options_, role);
-    if (has_number(options_, role)) {
-      const auto column = static_cast<size_t>(option<int64_t>(options_, role, 0));
-      if (column < width_) return column;
-      return invalid_argument(path() + ": the " + std::string(role) + " is column " + std::to_string(column) +
-                              ", counted from 0, but there are " + std::to_string(width_) + " columns");
+  Status read_label(size_t column, Target& target, size_t at) {
+    if (target.strings) {
+      target.strings[at] = row_.next_field();
+      return {};
     }
-    if (is_word(name)) return name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
-    const auto column = static_cast<size_t>(std::ranges::find(fields, name) - fields.begin());
-    if (header_ && column != width_) return column;
-    const auto near = nearest(name, fields);
-    return invalid_argument(path() + ": there is no column '" + name + "'" +
-                            (near.empty() ? "" : "; the nearest is " + shown(near)));
+    const std::string_view written = row_.written();
+    double number = 0;
+    if (!label_names_.empty() || !row_.next_number(number)) {
+      const std::string_view field = row_.next_field();
+      const auto found = label_names_.empty() ? row_.number_of(field) : label_of(field);
+      if (!found) return label_names_.empty() ? bad_field(column, field) : bad_label(column, field);
+      number = *found;
+    }
+    if (target.floats) {
+      target.floats[at] = static_cast<float>(number);
+    } else if (std::trunc(number) != number || std::abs(number) > INT32_MAX) {
+      return data_loss(place(column) + ": the label " + shown_field(written) +
+                       " is not an int32; for labels of another type set cast in data.inputs");
+    } else {
+      target.integers[at] = static_cast<int32_t>(number);
+    }
+    return {};
   }
 
-  /// Writes the features of the row to `to`, its text to `text`, and returns its label, or 0 if there are no labels. Fails with
-  /// DataLoss if the row does not have as many columns as the first one.
-  Result<double> read_row(float* to, std::string* text) {
-    double label = 0;
-    size_t column = 0;
-    for (double number = 0; !row_.at_end(); ++column) {
-      if (column == width_) return bad_width(column);
-      if (column == text_) {
-        *text = row_.next_field();
-        continue;
-      }
-      const std::string_view written = column == label_ ? row_.written() : std::string_view();
-      const bool is_named = column == label_ && !label_names_.empty();
-      if (is_named || !row_.next_number(number)) {
-        const std::string_view field = row_.next_field();
-        const auto found = is_named ? label_of(field) : number_of(field);
-        if (!found) return is_named ? bad_label(column, field) : bad_field(column, field);
-        number = *found;
-      }
-      if (column != label_)
-        *to++ = static_cast<float>(number);
-      else if (label_type_ == DType::Int32 && (std::trunc(number) != number || std::abs(number) > INT32_MAX))
-        return data_loss(place(column) + ": the label " + shown(written) +
-                         " is not an int32; for labels of another type set cast in data.inputs");
-      else
-        label = number;
-    }
-    if (column != width_) return bad_width(column);
-    return label;
+  /// Reads a file whose path is relative to the folder of the table.
+  Result<std::string> read_image(size_t column, std::string_view field) {
+    const std::string file = std::filesystem::path(path()).parent_path() / field;
+    auto bytes = read_file(disk_, file, max_image_bytes);
+    if (bytes) return bytes;
+    return Status(bytes.status().code(), place(column) + ": " + bytes.status().message());
   }
 
   /// Returns the index of a label's name.
@@ -218,34 +240,36 @@ class CsvReader final : public RecordReader {
     if (found == label_names_.end()) return {};
     return static_cast<double>(found - label_names_.begin());
   }
-  std::optional<double> number_of(std::string_view field) const {
-    if (field.empty() && !std::isnan(missing_)) return missing_;
-    return row_.number_of(field);
-  }
 
   Status bad_label(size_t column, std::string_view field) const {
     const std::vector<std::string_view> known(label_names_.begin(), label_names_.end());
     const auto near = nearest(field, known);
-    return data_loss(place(column) + ": the label " + shown(field) + " is not in label_names" +
-                     (near.empty() ? "" : "; the nearest is " + shown(near)));
+    return data_loss(place(column) + ": the label " + shown_field(field) + " is not in label_names" +
+                     (near.empty() ? "" : "; the nearest is " + shown_field(near)));
   }
 
   Status bad_width(size_t columns) {
     for (; !row_.at_end(); ++columns) row_.next_field();
     return data_loss(place() + ": the row has " + std::to_string(columns) +
-                     " columns, but the first row has " + std::to_string(width_));
+                     " columns, but the first row has " + std::to_string(layout_.columns.size()));
   }
 
   Status bad_field(size_t column, std::string_view field) const {
-    const bool maybe_header = lines_.row() == first_row_ && !header_;
+    const bool maybe_header = lines_.row() == first_row_ && !has_csv_header(source_.options);
+    const std::string for_missing =
+        source_.columns.empty() ? "data.missing can say which number it stands for"
+                                : "`missing` of its column in data.columns can say what stands for it";
+    const bool is_label = layout_.columns[column].use == CsvUse::Label;
     return data_loss(place(column) + ": " +
-                     (field.empty() ? "the field is empty; data.missing can say which number it stands for"
-                                    : shown(field) + " is not a finite number") +
+                     (field.empty()
+                          ? "the field is empty" + (is_label ? std::string() : "; " + for_missing)
+                          : shown_field(field) + " is not a finite number" +
+                                (is_label ? "; label_names = \"auto\" takes labels as words" : "")) +
                      (maybe_header ? "; if the first row has names, set header = true" : ""));
   }
 
   std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }
-  std::string place(size_t column) const { return place() + ", column " + std::to_string(column + 1); }
+  std::string place(size_t column) const { return place() + ", " + layout_.name_of(column); }
 
   ReaderPosition tell() const override {
     return {.record = record_, .offset = lines_.offset(), .row = lines_.row()};
@@ -257,22 +281,20 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
+  Disk& disk_;
   TextLines lines_;
-  FormatOptions options_;
-  DType label_type_;
-  bool header_;
-  double missing_;  ///< the value of an empty field; NaN: it is an error
+  const SourceFile source_;
   std::vector<std::string> label_names_;
   CsvRow row_;
+  CsvLayout layout_;
+  std::vector<Target> targets_;  ///< one for each field; only while records are read
   uint64_t row_begin_ = 0;       ///< the offset of the current row, in bytes
-  size_t width_ = 0;             ///< the number of columns
-  size_t label_ = 0, text_ = 0;  ///< the columns of the label and of text; width_: there is none
   uint64_t record_ = 0, first_row_ = 0;
 };
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
-  auto reader = std::make_unique<CsvReader>(std::move(input), file);
+  auto reader = std::make_unique<CsvReader>(disk, std::move(input), file);
   TROUPE_RETURN_IF_FAILED(reader->begin());
   return std::unique_ptr<RecordReader>(std::move(reader));
 }

@@ -28,15 +28,15 @@ Result<std::shared_ptr<const BlockIndex>> index_blocks(Disk& disk, const Options
                    .labels = {files.labels.begin(), files.labels.end()},
                    .blocks = {},
                    .columns = {}};
-  int64_t first_width = 0;
+  std::vector<Field> first;
   for (uint32_t i = 0; i < index.files.size(); ++i) {
     TROUPE_ASSIGN(const auto reader, open_source(disk, options, index.sources(), i));
     if (i == 0) {
-      first_width = width(*reader);
+      first = reader->schema();
       TROUPE_ASSIGN(auto builders, make_builders(options, reader->schema(), 0));
       TROUPE_ASSIGN(index.columns, finish(builders));
     }
-    TROUPE_RETURN_IF_FAILED(check_width(index.sources(), i, width(*reader), first_width));
+    TROUPE_RETURN_IF_FAILED(check_alike(index.sources(), i, reader->schema(), first));
     index.is_compressed |= reader->is_compressed();
     TROUPE_RETURN_IF_FAILED(append_blocks(*reader, i, index));
   }

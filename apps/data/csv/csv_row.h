@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace troupe::data {
@@ -18,7 +19,8 @@ class CsvRow {
   /// Returns the next field exactly as it is in the file.
   std::string_view written() const { return line_.substr(0, line_.find(delimiter_)); }
 
-  /// Removes the next field, which must exist, and returns it without the blanks and quotes around it.
+  /// Removes the next field, which must exist, and returns it without the blanks and quotes around it. Between quotes two of them
+  /// stand for one. The field is valid until the next call.
   std::string_view next_field();
   /// Removes the next field if it consists only of a number; otherwise returns false and leaves the row as it was.
   bool next_number(double& number);
@@ -29,6 +31,7 @@ class CsvRow {
   char delimiter_;
   std::string_view blanks_;  ///< the characters that are ignored around a field
   std::string_view line_;
+  std::string unquoted_;  ///< the last field, if it has quotes
   bool line_end_ = false;
 };
 

@@ -1,4 +1,4 @@
-#include "apps/data/csv_row.h"
+#include "apps/data/csv/csv_row.h"
 
 #include <charconv>
 #include <cmath>
@@ -11,6 +11,16 @@ std::string_view trim(std::string_view text, std::string_view blanks) {
   const size_t begin = std::min(text.find_first_not_of(blanks), text.size());
   text.remove_prefix(begin);
   return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+/// Replaces two quotes by one.
+std::string with_single_quotes(std::string_view field) {
+  std::string text;
+  for (size_t i = 0; i < field.size(); ++i) {
+    text += field[i];
+    if (field.substr(i, 2) == "\"\"") ++i;
+  }
+  return text;
 }
 
 /// Parses a number that ends at a delimiter or the end. Returns the position after it, or null if there is no finite number. Small
@@ -48,12 +58,21 @@ std::string_view CsvRow::next_field() {
   size_t from = 0;
   const size_t quote = line_.find_first_not_of(blanks_);
   const bool quoted = quote != std::string_view::npos && line_[quote] == '"';
-  if (quoted) from = std::min(line_.find('"', quote + 1), line_.size());
+  bool doubled = false;
+  if (quoted) {
+    from = line_.find('"', quote + 1);
+    while (from < line_.size() && line_.substr(from, 2) == "\"\"") {
+      doubled = true;
+      from = line_.find('"', from + 2);
+    }
+    from = std::min(from, line_.size());
+  }
   const size_t end = line_.find(delimiter_, from);
   line_end_ = end == std::string_view::npos;
   std::string_view field = trim(line_.substr(0, end), blanks_);
   if (quoted && field.size() >= 2 && field.back() == '"')
     field = trim(field.substr(1, field.size() - 2), blanks_);
+  if (doubled) field = unquoted_ = with_single_quotes(field);
   if (!line_end_) line_.remove_prefix(end + 1);
   return field;
 }

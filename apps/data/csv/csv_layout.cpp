@@ -1,0 +1,209 @@
+#include "apps/data/csv/csv_layout.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "apps/data/file_patterns.h"
+#include "graph/ops/op_table.h"
+
+namespace troupe::data {
+namespace {
+
+/// Returns the option for the column of the label or of text: "last", "first", "none", or a name. It may also be a number from 0.
+std::string column_option(const FormatOptions& options, std::string_view role) {
+  return option<std::string>(options, role, role == label_column ? "last" : "none");
+}
+bool is_word(const std::string& column) { return column == "last" || column == "first" || column == "none"; }
+bool has_number(const FormatOptions& options, std::string_view role) {
+  return option<int64_t>(options, role, -1) >= 0;
+}
+
+CsvUse use_of(ColumnType type) {
+  switch (type) {
+    case ColumnType::Number: return CsvUse::Number;
+    case ColumnType::Timestamp: return CsvUse::Timestamp;
+    case ColumnType::Image: return CsvUse::Image;
+    default: return CsvUse::String;
+  }
+}
+
+/// Makes the layout of one file.
+class Maker {
+ public:
+  Maker(const SourceFile& source, const std::vector<std::string_view>& first_row)
+      : source_(source), options_(source.options), width_(first_row.size()) {
+    layout_.columns.resize(width_);
+    layout_.names = option<std::vector<std::string>>(options_, "names", {});
+    if (layout_.names.empty() && has_csv_header(options_))
+      layout_.names.assign(first_row.begin(), first_row.end());
+  }
+
+  Result<CsvLayout> make() && {
+    if (!layout_.names.empty() && layout_.names.size() != width_)
+      return invalid_argument(source_.path + ": data.names has " + std::to_string(layout_.names.size()) +
+                              " names, but the first row has " + std::to_string(width_) + " columns");
+    TROUPE_ASSIGN(const size_t label, find(label_column));
+    TROUPE_RETURN_IF_FAILED(source_.columns.empty() ? add_features_and_text(label) : add_columns(label));
+    if (label < width_) add(label, CsvUse::Label, {label_column, source_.label_type, {}});
+    return std::move(layout_);
+  }
+
+ private:
+  CsvColumn& add(size_t column, CsvUse use, Field field) {
+    layout_.columns[column] = {.use = use, .field = layout_.fields.size(), .element = 0, .missing = {}};
+    layout_.fields.push_back(std::move(field));
+    return layout_.columns[column];
+  }
+
+  /// All columns but the label and the text are features.
+  Status add_features_and_text(size_t label) {
+    TROUPE_ASSIGN(const size_t text, find(text_column));
+    if (label < width_ && label == text)
+      return invalid_argument(
+          source_.path + ": column " + std::to_string(label) +
+          ", counted from 0, is the label and the text; data.label and data.text must differ");
+    const size_t features = width_ - (label < width_ ? 1 : 0) - (text < width_ ? 1 : 0);
+    if (features == 0 && text == width_)
+      return data_loss(source_.path + ": there are no features, because the only column is the label");
+    std::vector<size_t> numbers;
+    for (size_t column = 0; column < width_; ++column)
+      if (column != label && column != text) numbers.push_back(column);
+    const double missing = option(options_, "missing", std::nan(""));
+    if (!numbers.empty())
+      add_numbers(numbers, CsvUse::Number, {feature_column, DType::Float, {static_cast<int64_t>(features)}},
+                  std::isnan(missing) ? std::nullopt : std::optional(missing));
+    if (text < width_) add(text, CsvUse::String, {text_column, DType::String, {}});
+    return {};
+  }
+
+  void add_numbers(const std::vector<size_t>& columns, CsvUse use, Field field, std::optional<double> missing,
+                   bool has_words = false) {
+    for (size_t i = 0; i < columns.size(); ++i)
+      layout_.columns[columns[i]] = {use, layout_.fields.size(), i, missing, has_words};
+    layout_.fields.push_back(std::move(field));
+  }
+
+  /// A column of the file belongs to the first of [data.columns] that names it, or else to the first one whose pattern it matches.
+  /// The elements of a vector are in the order of its names, those of one pattern in the order of the file.
+  Status add_columns(size_t label) {
+    std::vector<std::vector<size_t>> found(source_.columns.size());
+    for (size_t column = 0; column < width_; ++column) {
+      if (column == label) continue;
+      const auto owner = owner_of(layout_.names[column]);
+      if (owner) found[*owner].push_back(column);
+    }
+    for (size_t i = 0; i < found.size(); ++i)
+      std::ranges::stable_sort(found[i], {}, [&](size_t column) { return rank(source_.columns[i], column); });
+    for (size_t i = 0; i < found.size(); ++i) {
+      const TableColumn& one = source_.columns[i];
+      TROUPE_RETURN_IF_FAILED(check_found(one, found[i], label));
+      std::vector<int64_t> shape;
+      if (one.is_vector()) shape = {static_cast<int64_t>(found[i].size())};
+      Field field{one.name, one.dtype(), shape};
+      for (const size_t column : found[i]) field.elements.push_back(layout_.names[column]);
+      const bool may_miss = one.missing != Missing::Error;
+      add_numbers(found[i], use_of(one.type), std::move(field),
+                  may_miss ? std::optional(std::numeric_limits<double>::quiet_NaN()) : std::nullopt, true);
+    }
+    return {};
+  }
+
+  std::optional<size_t> owner_of(const std::string& column) const {
+    for (const bool by_pattern : {false, true})
+      for (size_t i = 0; i < source_.columns.size(); ++i)
+        for (const std::string& name : source_.columns[i].sources)
+          if (is_pattern(name) == by_pattern && names_column(name, column)) return i;
+    return {};
+  }
+
+  /// Returns which name or pattern of `one` names a column.
+  size_t rank(const TableColumn& one, size_t column) const {
+    const auto names_it = [&](const std::string& name) { return names_column(name, layout_.names[column]); };
+    return static_cast<size_t>(std::ranges::find_if(one.sources, names_it) - one.sources.begin());
+  }
+
+  Status check_found(const TableColumn& one, const std::vector<size_t>& found, size_t label) const {
+    for (const std::string& name : one.sources) {
+      const auto names_it = [&](size_t column) { return names_column(name, layout_.names[column]); };
+      if (std::ranges::any_of(found, names_it)) continue;
+      if (label < width_ && !is_pattern(name) && names_it(label))
+        return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" +
+                                layout_.names[label] + "' is the label, which data.label names");
+      const auto taken = std::ranges::find_if(
+          layout_.names, [&](const std::string& column) { return names_column(name, column); });
+      if (taken != layout_.names.end())
+        return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" + *taken +
+                                "' belongs to data.columns." + source_.columns[*owner_of(*taken)].name);
+      return invalid_argument(source_.path + ": data.columns." + one.name + ": there is no column '" + name +
+                              "'" + nearest_text(name));
+    }
+    return {};
+  }
+
+  std::string nearest_text(const std::string& name) const {
+    const std::vector<std::string_view> names(layout_.names.begin(), layout_.names.end());
+    const auto near = nearest(name, names);
+    if (!near.empty()) return "; the nearest is " + shown_field(near);
+    constexpr size_t most_shown = 20;
+    std::string all;
+    for (size_t i = 0; i < std::min(names.size(), most_shown); ++i)
+      all += (i == 0 ? "; there are " : ", ") + shown_field(names[i]);
+    return all + (names.size() > most_shown ? ", ..." : "");
+  }
+
+  /// Returns the number of the column of the label or of text; width_: there is none.
+  Result<size_t> find(std::string_view role) const {
+    const std::string name = column_option(options_, role);
+    if (has_number(options_, role)) {
+      const auto column = static_cast<size_t>(option<int64_t>(options_, role, 0));
+      if (column < width_) return column;
+      return invalid_argument(source_.path + ": the " + std::string(role) + " is column " +
+                              std::to_string(column) + ", counted from 0, but there are " +
+                              std::to_string(width_) + " columns");
+    }
+    if (is_word(name)) return name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
+    for (size_t column = 0; column < layout_.names.size(); ++column)
+      if (names_column(name, layout_.names[column])) return column;
+    return invalid_argument(source_.path + ": there is no column '" + name + "'" + nearest_text(name));
+  }
+
+  const SourceFile& source_;
+  const FormatOptions& options_;
+  const size_t width_;
+  CsvLayout layout_;
+};
+
+}  // namespace
+
+std::string CsvLayout::name_of(size_t column) const {
+  return "column " + std::to_string(column + 1) +
+         (column < names.size() ? " (" + shown_field(names[column]) + ")" : "");
+}
+
+Result<CsvLayout> csv_layout(const SourceFile& source, const std::vector<std::string_view>& first_row) {
+  return Maker(source, first_row).make();
+}
+
+bool has_csv_header(const FormatOptions& options) { return option(options, "header", false); }
+bool has_csv_column(const FormatOptions& options, std::string_view role) {
+  return has_number(options, role) || column_option(options, role) != "none";
+}
+bool names_csv_column(const FormatOptions& options, std::string_view role) {
+  return !has_number(options, role) && !is_word(column_option(options, role));
+}
+
+bool is_word_for_missing(std::string_view field) {
+  constexpr std::array<std::string_view, 9> words = {"",    "?",    "NA",   "N/A", "NaN",
+                                                     "nan", "null", "NULL", "None"};
+  return std::ranges::find(words, field) != words.end();
+}
+
+std::string shown_field(std::string_view field) {
+  std::string out = "'";
+  for (const char c : field.substr(0, 40)) out += static_cast<uint8_t>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return out + (field.size() > 40 ? "...'" : "'");
+}
+
+}  // namespace troupe::data

@@ -1,0 +1,278 @@
+#include "apps/train/fit_data.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "apps/config/encoded_columns.h"
+#include "apps/config/reader.h"
+#include "apps/data/csv/csv_layout.h"
+#include "apps/data/file_patterns.h"
+#include "apps/data/load.h"
+#include "apps/data/sources.h"
+
+namespace troupe::train {
+namespace {
+
+using data::ColumnType;
+using data::TableColumn;
+
+constexpr int64_t rows_at_once = 4096;
+constexpr size_t most_classes = 10'000, most_counted = 1'000'000;
+
+std::optional<double> number_in(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+/// Orders texts as numbers if all of them are, otherwise by their bytes.
+std::vector<std::string> in_order(std::vector<std::string> texts) {
+  std::ranges::sort(texts);
+  if (std::ranges::all_of(texts, [](const std::string& text) { return number_in(text).has_value(); }))
+    std::ranges::stable_sort(texts, {}, [](const std::string& text) { return *number_in(text); });
+  return texts;
+}
+
+template <class T>
+std::string setting(const std::string& key, const std::vector<T>& values) {
+  config::List list;
+  for (const T& value : values) list.push_back({value, {}});
+  return key + '=' + config::to_toml(config::Value{std::move(list), {}});
+}
+
+// ---- The names of classes
+
+/// Returns options with which the label is read as text.
+data::Options with_labels_as_text(data::Options options) {
+  options.format_options.erase("label_names");
+  std::erase_if(options.inputs, [](const data::Input& input) { return input.from == data::label_column; });
+  options.inputs.push_back({data::label_column, data::label_column, {}, DType::String});
+  return options;
+}
+
+/// Returns whether the names of classes have to be found: the run file asks for it, or says nothing and the first label is no
+/// number.
+bool needs_classes(Disk& disk, const data::Options& options) {
+  if (options.format != "csv" || !data::has_csv_column(options.format_options, data::label_column))
+    return false;
+  const auto given = data::option<std::vector<std::string>>(options.format_options, "label_names", {});
+  if (!given.empty()) return given == std::vector<std::string>{"auto"};
+  const bool has_type = std::ranges::any_of(options.inputs, [](const data::Input& input) {
+    return input.from == data::label_column && is_floating(input.cast);
+  });
+  if (has_type) return false;
+  const data::Options as_text = with_labels_as_text(options);
+  const auto reader = data::open_source(disk, as_text, data::train_files(as_text), 0);
+  if (!reader) return false;  // load_data() reports what is wrong
+  const auto first = (*reader)->next(1);
+  if (!first || first->samples() == 0) return false;
+  const std::string& label = first->find(data::label_column)->as<std::string>()[0];
+  return !label.empty() && !number_in(label);
+}
+
+/// Returns the words that are labels in the files of train, also those held out for validation.
+Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& given) {
+  const data::Options options = with_labels_as_text(given);
+  std::set<std::string, std::less<>> classes;
+  for (size_t i = 0; i < options.train.size(); ++i) {
+    TROUPE_ASSIGN(const auto reader, data::open_source(disk, options, data::train_files(options), i));
+    for (;;) {
+      TROUPE_ASSIGN(const data::Dataset rows, reader->next(rows_at_once));
+      if (rows.samples() == 0) break;
+      for (const std::string& label : rows.find(data::label_column)->as<std::string>()) {
+        if (label.empty()) return data_loss(options.train[i] + ": a row has an empty label");
+        classes.insert(label);
+      }
+      if (classes.size() > most_classes)
+        return invalid_argument(options.train[i] + ": more than " + std::to_string(most_classes) +
+                                " different words are labels; for numbers set cast = \"float\" in " +
+                                "data.inputs.label");
+    }
+  }
+  return in_order({classes.begin(), classes.end()});
+}
+
+// ---- Columns
+
+/// Replaces patterns by the names of the columns of the table.
+void add_names_of_columns(Disk& disk, const data::Options& options, std::vector<std::string>& settings) {
+  if (std::ranges::all_of(options.columns,
+                          [](const TableColumn& column) { return column.width().has_value(); }))
+    return;
+  const auto reader = data::open_source(disk, options, data::train_files(options), 0);
+  if (!reader) return;  // load_data() reports what is wrong
+  for (const TableColumn& column : options.columns) {
+    const auto field = std::ranges::find((*reader)->schema(), column.name, &data::Field::name);
+    if (!column.width())
+      settings.push_back(setting("data.columns." + column.name + ".columns", field->elements));
+  }
+}
+
+/// The moments of numbers that are not missing.
+struct Moments {
+  int64_t count = 0;
+  double mean = 0, squares = 0;
+  double least = std::numeric_limits<double>::infinity(), greatest = -least;
+  std::vector<double> all = {};  ///< only if their median is wanted
+
+  void add(double value, bool keep) {
+    if (std::isnan(value)) return;
+    const double before = value - mean;
+    mean += before / static_cast<double>(++count);
+    squares += before * (value - mean);
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+    if (keep) all.push_back(value);
+  }
+  double median() {
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::ranges::nth_element(all, middle);
+    if (all.size() % 2 == 1) return *middle;
+    return (*middle + *std::max_element(all.begin(), middle)) / 2;
+  }
+  double deviation() const { return std::sqrt(squares / static_cast<double>(count)); }
+};
+
+/// Collects what one column needs of the samples.
+class ColumnFit {
+ public:
+  explicit ColumnFit(const TableColumn& column) : column_(column) {}
+
+  Status add(const Tensor& values) {
+    if (column_.type == ColumnType::Category) return count(values.as<std::string>());
+    const auto width = static_cast<size_t>(values.elements() / std::max<int64_t>(1, values.shape()[0]));
+    moments_.resize(std::max(moments_.size(), width));
+    const bool keep = column_.missing == data::Missing::Median;
+    for (size_t i = 0; i < static_cast<size_t>(values.elements()); ++i)
+      moments_[i % width].add(
+          column_.type == ColumnType::Number ? values.as<float>()[i] : values.as<double>()[i], keep);
+    return {};
+  }
+
+  Result<std::vector<std::string>> settings() {
+    const std::string key = "data.columns." + column_.name + '.';
+    if (column_.type == ColumnType::Category) {
+      if (counts_.empty()) return no_values();
+      return std::vector{setting(key + "values", most_frequent())};
+    }
+    std::vector<double> fill, center, spread;
+    for (Moments& of : moments_) {
+      if (of.count == 0) return no_values();
+      fill.push_back(column_.missing == data::Missing::Median ? of.median() : of.mean);
+      const bool is_range = column_.normalization == data::Normalization::Range;
+      center.push_back(is_range ? of.least : of.mean);
+      const double size = is_range ? of.greatest - of.least : of.deviation();
+      spread.push_back(size > 0 ? size : 1);
+    }
+    std::vector<std::string> result;
+    const bool is_time = column_.type == ColumnType::Timestamp;
+    const bool fills = column_.missing == data::Missing::Mean || column_.missing == data::Missing::Median;
+    if (fills && column_.fill.empty()) result.push_back(setting(key + "fill", fill));
+    if ((is_time || column_.normalization != data::Normalization::None) && column_.center.empty()) {
+      result.push_back(setting(key + "center", center));
+      result.push_back(setting(key + "spread", spread));
+    }
+    return result;
+  }
+
+ private:
+  Status no_values() const {
+    return invalid_argument("data.columns." + column_.name + ": none of the samples to train on has a value");
+  }
+
+  Status count(std::span<const std::string> values) {
+    for (const std::string& value : values)
+      if (!data::is_word_for_missing(value)) ++counts_[value];
+    if (counts_.size() <= most_counted) return {};
+    return invalid_argument("data.columns." + column_.name + ": there are more than " +
+                            std::to_string(most_counted) + " different values; as text it has no limit");
+  }
+
+  std::vector<std::string> most_frequent() const {
+    std::vector<std::pair<int64_t, std::string_view>> values;
+    for (const auto& [value, count] : counts_) values.emplace_back(-count, value);
+    std::ranges::sort(values);
+    std::vector<std::string> kept;
+    for (const auto& [count, value] : values)
+      if (kept.size() < static_cast<size_t>(column_.max_values)) kept.emplace_back(value);
+    return in_order(std::move(kept));
+  }
+
+  const TableColumn& column_;
+  std::vector<Moments> moments_;  ///< one for each element
+  std::map<std::string, int64_t, std::less<>> counts_;
+};
+
+Status fit_columns(Disk& disk, const data::Options& options, uint64_t seed,
+                   std::vector<std::string>& settings) {
+  std::vector<ColumnFit> fits;
+  std::vector<std::string> names;
+  for (const TableColumn& column : options.columns) {
+    if (config::is_fitted(column)) continue;
+    fits.emplace_back(column);
+    names.push_back(column.name);
+  }
+  if (fits.empty()) return {};
+  const auto samples = data::load(disk, options, seed);
+  if (!samples) return {};  // load_data() reads them again, and reports what is wrong
+  const auto batches = samples->train->batches(rows_at_once, 0, false);
+  for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+    TROUPE_ASSIGN(const data::Dataset batch, batches->at(static_cast<uint64_t>(i)));
+    for (size_t k = 0; k < fits.size(); ++k) TROUPE_RETURN_IF_FAILED(fits[k].add(*batch.find(names[k])));
+  }
+  for (ColumnFit& fit : fits) {
+    TROUPE_ASSIGN(auto more, fit.settings());
+    settings.insert(settings.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> fit_data(Disk& disk, const config::RunConfig& config) {
+  std::vector<std::string> settings;
+  if (config.data.format != "csv") return settings;
+  const auto matching = data::with_matching_files(disk, config.data);
+  if (!matching) return settings;  // load_data() reports what is wrong
+  data::Options options = *matching;
+  if (needs_classes(disk, options)) {
+    TROUPE_ASSIGN(auto classes, find_classes(disk, options));
+    settings.push_back(setting("data.label_names", classes));
+    options.format_options["label_names"] = std::move(classes);
+  }
+  add_names_of_columns(disk, options, settings);
+  TROUPE_RETURN_IF_FAILED(fit_columns(disk, options, config.run.seed, settings));
+  return settings;
+}
+
+std::vector<std::string> fitted_before(const config::RunConfig& config, const config::RunConfig& earlier) {
+  const config::Reader now = config::Reader(&config.document->root()).table("data"),
+                       before = config::Reader(&earlier.document->root()).table("data");
+  std::vector<std::string> settings;
+  const auto keep = [&](const config::Reader& table, const config::Reader& former, const std::string& path,
+                        const std::string& key) {
+    const config::Value* const value = former.find(key);
+    if (value && !table.has(key)) settings.push_back(path + key + '=' + config::to_toml(*value));
+  };
+  const auto given =
+      data::option<std::vector<std::string>>(config.data.format_options, "label_names", {"auto"});
+  if (given == std::vector<std::string>{"auto"} && before.has("label_names"))
+    settings.push_back("data.label_names=" + config::to_toml(*before.find("label_names")));
+  for (const TableColumn& column : config.data.columns) {
+    const std::string path = "data.columns." + column.name + '.';
+    const config::Reader former = before.table("columns").table(column.name);
+    for (const char* const key : {"values", "fill", "center", "spread"})
+      keep(now.table("columns").table(column.name), former, path, key);
+    if (!column.width() && former.has("columns"))
+      settings.push_back(path + "columns=" + config::to_toml(*former.find("columns")));
+  }
+  return settings;
+}
+
+}  // namespace troupe::train

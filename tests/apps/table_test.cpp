@@ -1,0 +1,292 @@
+// Tables with columns of several types: what is read of them, what is computed from the samples to train on, what the model gets,
+// and runs of the program that train on such tables.
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <sstream>
+
+#include "apps/data/csv/timestamp.h"
+#include "apps/train/fit_data.h"
+#include "apps/train/train_data.h"
+#include "kernels/core/kernel.h"
+#include "tests/apps/digits_runs.h"
+#include "tests/support/memory_disk.h"
+
+namespace troupe {
+namespace {
+
+using test::Program;
+using Arguments = test::DigitsRuns::Arguments;
+using Json = nlohmann::json;
+
+const std::string source = std::string(TROUPE_SOURCE_DIR) + "/examples/";
+
+const std::string people =
+    "Name;Age;City;Since;Height (cm);Weight;Kind\n"
+    "\"Ann \"\"A\"\"; the first\";20;Rome;1970-01-05;160;50;a\n"
+    "Bob;NA;Oslo;1970-01-06 06:00:00;180;70;b\n"
+    "Cy;40;Rome;1970-01-05T12:00:00Z;170;?;a\n"
+    "Di;30;;0;170;60;b\n";
+
+std::string run_file(const std::string& columns, const std::string& more = {}) {
+  return "[data]\nformat = \"csv\"\ntrain = [\"people.csv\"]\nheader = true\ndelimiter = \";\"\nlabel = "
+         "\"kind\"\nbatch = 4\n"
+         "shuffle = false\n" +
+         more + "[data.columns]\n" + columns +
+         "[model.graph]\nloss = \"mean(cast(label, 'float'))\"\n[train]\nloss = \"loss\"\nmax_steps = 1\n"
+         "optimizer = { type = \"sgd\", lr = 1.0 }\n";
+}
+
+struct Table {
+  explicit Table(std::string text = people) { disk.write("/people.csv", text); }
+
+  Result<config::RunConfig> parse(const std::string& text, const std::vector<std::string>& options = {}) {
+    return config::parse_run_config(text, "run.toml", "/", options, make_op_library()->ops);
+  }
+  /// Returns the samples as the model gets them.
+  Result<data::Dataset> read(const std::string& text) {
+    TROUPE_ASSIGN(auto config, parse(text));
+    TROUPE_ASSIGN(const auto settings, train::fit_data(disk, config));
+    TROUPE_ASSIGN(config, parse(text, settings));
+    TROUPE_ASSIGN(const auto samples, train::load_data(disk, config));
+    return samples.train->batches(100, 0, false)->at(0);
+  }
+  std::vector<std::string> fitted(const std::string& text) {
+    return value_or_throw(train::fit_data(disk, value_or_throw(parse(text))));
+  }
+  std::string failure(const std::string& text) { return read(text).status().text(); }
+
+  test::MemoryDisk disk;
+};
+
+std::vector<double> numbers(const data::Dataset& samples, const std::string& column) {
+  const Tensor* const values = samples.find(column);
+  BOOST_TEST_REQUIRE(values, "there is a column " << column);
+  std::vector<double> out;
+  for (size_t i = 0; i < static_cast<size_t>(values->elements()); ++i)
+    out.push_back(values->dtype() == DType::Int32 ? values->as<int32_t>()[i] : values->as<float>()[i]);
+  return out;
+}
+
+void check_numbers(const std::vector<double>& found, const std::vector<double>& expected) {
+  BOOST_TEST_REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    BOOST_TEST(std::abs(found[i] - expected[i]) < 1e-6, i << ": " << found[i]);
+}
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+BOOST_AUTO_TEST_SUITE(tables)
+
+BOOST_AUTO_TEST_CASE(numbers_are_filled_and_normalized) {
+  Table table;
+  const auto samples = value_or_throw(
+      table.read(run_file("age = { type = \"number\", missing = \"mean\", normalize = \"standard\" }\n"
+                          "weight = { type = \"number\", missing = \"median\", normalize = \"range\" }\n")));
+  const double one = 1 / std::sqrt(2.0 / 3);  // 20, 40 and 30 have the standard deviation 10 sqrt(2/3)
+  check_numbers(numbers(samples, "features"), {-one, 0, 0, 1, one, 0.5, 0, 0.5});
+  check_numbers(numbers(samples, "label"), {0, 1, 0, 1});
+}
+
+BOOST_AUTO_TEST_CASE(several_columns_are_one_vector) {
+  Table table;
+  const auto samples = value_or_throw(table.read(run_file(
+      "size = { type = \"number\", columns = [\"[HW]eight*\"], missing = \"value\", fill = [0.5] }\n")));
+  check_numbers(numbers(samples, "features"), {160, 50, 180, 70, 170, 0.5, 170, 60});
+}
+
+BOOST_AUTO_TEST_CASE(categories_are_vectors_or_indices) {
+  Table table;
+  const auto vectors = value_or_throw(table.read(run_file("city = \"category\"\n")));
+  check_numbers(numbers(vectors, "features"), {0, 1, 1, 0, 0, 1, 0, 0});  // Oslo, Rome
+  const auto indices = value_or_throw(table.read(
+      run_file("city = { type = \"category\", encode = \"index\", values = [\"Rome\", \"Paris\"] }\n")));
+  check_numbers(numbers(indices, "city"), {0, 2, 0, 2});  // 2: neither
+}
+
+BOOST_AUTO_TEST_CASE(the_most_frequent_values_are_kept) {
+  Table table;
+  BOOST_TEST(table.fitted(run_file("city = { type = \"category\", max_values = 1 }\n")) ==
+                 (std::vector<std::string>{"data.label_names=[\"a\", \"b\"]",
+                                           "data.columns.city.values=[\"Rome\"]"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(times_have_phases) {
+  Table table;
+  const auto samples = value_or_throw(
+      table.read(run_file("since = { type = \"timestamp\", parts = [\"hour\", \"weekday\"] }\n")));
+  const double week = 2 * std::numbers::pi / 7;
+  check_numbers(numbers(samples, "features"),
+                {0, 1, 0, 1,                                          // Monday, midnight
+                 1, 0, std::sin(1.25 * week), std::cos(1.25 * week),  // Tuesday, six o'clock
+                 0, -1, std::sin(0.5 * week), std::cos(0.5 * week),   // Monday, noon
+                 0, 1, std::sin(3 * week), std::cos(3 * week)});      // Thursday, midnight
+}
+
+BOOST_AUTO_TEST_CASE(a_time_can_be_a_number) {
+  Table table;
+  const auto samples = value_or_throw(table.read(
+      run_file("since = { type = \"timestamp\", parts = \"time\", center = [0], spread = [86400] }\n")));
+  check_numbers(numbers(samples, "features"), {4, 5.25, 4.5, 0});
+}
+
+BOOST_AUTO_TEST_CASE(texts_may_have_quotes_and_delimiters) {
+  Table table;
+  const auto samples = value_or_throw(table.read(run_file("name = \"text\"\n")));
+  BOOST_TEST(samples.find("name")->as<std::string>()[0] == "Ann \"A\"; the first");
+}
+
+BOOST_AUTO_TEST_CASE(images_are_read_from_the_paths_in_the_table) {
+  Table table("picture,kind\npictures/1.png,a\n/pictures/2.png,b\n");
+  table.disk.write("/pictures/1.png", "one");
+  table.disk.write("/pictures/2.png", "two");
+  const std::string text = run_file("picture = \"image\"\n");
+  const auto samples = value_or_throw(table.read(std::string(text).replace(text.find(";"), 1, ",")));
+  BOOST_TEST(samples.find("picture")->as<std::string>()[0] == "one");
+  BOOST_TEST(samples.find("picture")->as<std::string>()[1] == "two");
+}
+
+BOOST_AUTO_TEST_CASE(only_the_samples_to_train_on_count) {
+  std::string text = "x;kind\n";
+  for (int i = 0; i < 100; ++i) text += std::to_string(i) + ";a\n";
+  Table table(text);
+  const std::string file =
+      run_file("x = { type = \"number\", normalize = \"standard\" }\n", "valid = { split = 0.5 }\n");
+  const auto config = value_or_throw(table.parse(file, table.fitted(file)));
+  const auto samples = value_or_throw(train::load_data(table.disk, config));
+  double sum = 0, squares = 0;
+  for (const double value :
+       numbers(value_or_throw(samples.train->batches(100, 0, false)->at(0)), "features")) {
+    sum += value;
+    squares += value * value;
+  }
+  BOOST_TEST(std::abs(sum) < 1e-4);
+  BOOST_TEST(std::abs(squares - 50) < 1e-3);
+}
+
+BOOST_AUTO_TEST_CASE(streams_have_the_same_samples) {
+  Table table;
+  const std::string columns =
+      "age = { type = \"number\", missing = \"mean\", normalize = \"standard\" }\ncity = \"category\"\n";
+  const auto whole = value_or_throw(table.read(run_file(columns)));
+  const auto streamed = value_or_throw(table.read(run_file(columns, "read = \"stream\"\n")));
+  check_numbers(numbers(streamed, "features"), numbers(whole, "features"));
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
+  Table table;
+  BOOST_TEST(says(table.failure(run_file("age = \"number\"\n")),
+                  "/people.csv: row 3, column 2 ('Age'): 'NA' is not a finite number"));
+  BOOST_TEST(says(table.failure(run_file("agee = \"number\"\n")),
+                  "there is no column 'agee'; there are 'Name', 'Age', 'City'"));
+  BOOST_TEST(
+      says(table.failure(run_file("city = \"category\"\ntown = { type = \"text\", columns = \"city\" }\n")),
+           "data.columns.town: column 'City' belongs to data.columns.city"));
+  BOOST_TEST(says(table.failure(run_file("weigth = \"number\"\n")), "the nearest is 'Weight'"));
+  BOOST_TEST(says(table.failure(run_file("city = \"timestamp\"\n")), "'Rome' is not a time"));
+  BOOST_TEST(says(table.failure(run_file("kind = \"category\"\n")), "is the label, which data.label names"));
+  BOOST_TEST(says(table.failure(run_file("age = \"nummer\"\n")), "\"nummer\" is unknown"));
+  BOOST_TEST(says(table.failure(run_file("a = { type = \"text\", columns = [\"age\", \"name\"] }\n")),
+                  "only numbers can have several columns"));
+  BOOST_TEST(
+      says(table.failure(run_file("age = { type = \"number\", missing = \"value\" }\n")), "needs fill"));
+  BOOST_TEST(says(table.failure(run_file("since = { type = \"timestamp\", parts = \"minute\" }\n")),
+                  "\"minute\" is unknown"));
+  BOOST_TEST(
+      says(table.failure(run_file("age = { type = \"number\", missing = \"mean\" }\n", "scale = 0.5\n")),
+           "data.scale: not with data.columns"));
+}
+
+BOOST_AUTO_TEST_CASE(the_order_of_columns_in_a_file_does_not_matter) {
+  Table table("kind;b;a\nx;1;2\n");
+  table.disk.write("/other.csv", "a;b;kind\n4;3;x\n");
+  const std::string text = run_file("a = \"number\"\nb = \"number\"\n");
+  const auto samples = value_or_throw(table.read(
+      std::string(text).replace(text.find("[\"people.csv\"]"), 14, "[\"people.csv\", \"other.csv\"]")));
+  check_numbers(numbers(samples, "features"), {2, 1, 4, 3});
+}
+
+BOOST_AUTO_TEST_CASE(times_in_text) {
+  BOOST_TEST(*data::parse_timestamp("1970-01-02") == 86400);
+  BOOST_TEST(*data::parse_timestamp("2000-02-29 12:30:05.25") == 951827405.25);
+  BOOST_TEST(*data::parse_timestamp("2000-02-29T12:30:05+01:00") == 951823805);
+  BOOST_TEST(*data::parse_timestamp("2000-02-29T12:30Z") == 951827400);
+  BOOST_TEST(*data::parse_timestamp("-1.5") == -1.5);
+  for (const char* const wrong : {"", "x", "2001-02-29", "2000-13-01", "2000-01-01 25:00", "2000-01-01 10",
+                                  "inf", "2000-01-01T10:00+", "2000-01-01 10:00 "})
+    BOOST_TEST(!data::parse_timestamp(wrong), wrong);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Runs of the program.
+
+struct Fixture : test::DigitsRuns {
+  static std::string output_of(const Arguments& arguments, int code = 0) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    return program.output();
+  }
+  Json train(const std::string& name, const Arguments& more) const {
+    Arguments arguments = run("train", name, more, "penguins");
+    arguments.emplace_back("--json");
+    return Json::parse(output_of(arguments));
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(table_runs, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_trained_model_takes_the_columns_of_the_table) {
+  const Json trained = train("whole", {});
+  BOOST_TEST(trained.at("valid/accuracy").get<double>() > 0.97);
+  const std::string model = folder.path() + "/whole";
+  const Json scores = Json::parse(output_of({"eval", model, "--json"})).at("scores");
+  BOOST_TEST(scores.at("accuracy").get<double>() == trained.at("valid/accuracy").get<double>());
+  // Another order of the columns, no label, and a value that the training has not seen.
+  const std::string file =
+      folder.write("new.csv",
+                   "sex,island,body_mass_g,flipper_length_mm,bill_depth_mm,bill_length_mm\n"
+                   "male,Torgersen,3750,181,18.7,39.1\n"
+                   "NA,Atlantis,5000,220,15,NA\n");
+  BOOST_TEST(output_of({"predict", model, file}) == "class\nAdelie\nGentoo\n");
+}
+
+BOOST_AUTO_TEST_CASE(workers_normalize_as_one_process_does) {
+  const Arguments sync = {"--set", "train.replication={mode=\"sync\",shards=2}", "--set",
+                          "train.max_epochs=3"};
+  const Json alone = train("alone", sync);
+  Arguments shared = sync;
+  for (const char* const more : {"--local", "worker=2", "--set", "data.read=stream"})
+    shared.emplace_back(more);
+  BOOST_TEST(alone.at("valid/loss").is_number());
+  BOOST_TEST(train("shared", shared).at("valid/loss").is_number());
+  shared.resize(shared.size() - 2);
+  BOOST_TEST(train("whole", shared).at("valid/loss").get<double>() == alone.at("valid/loss").get<double>());
+}
+
+BOOST_AUTO_TEST_CASE(a_resumed_run_keeps_what_it_was_fitted_to) {
+  std::ifstream file(source + "penguins.csv");
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string table = folder.write("penguins.csv", text.str());
+  const Arguments on_copy = {"--set", "data.train=[\"" + table + "\"]"};
+  Arguments first = on_copy, second = on_copy;
+  for (const char* const more : {"--set", "train.max_epochs=1"}) first.emplace_back(more);
+  train("run", first);
+  folder.write("penguins.csv", text.str() + "Emperor,Ross,80,30,400,40000,female,2009\n");
+  for (const char* const more : {"--set", "train.max_epochs=2", "--resume", "auto"})
+    second.emplace_back(more);
+  BOOST_TEST(says(output_of(run("train", "run", second, "penguins"), 3),
+                  "the label 'Emperor' is not in label_names"));
+  folder.write("penguins.csv", text.str() + "Adelie,Ross,80,30,400,40000,female,2009\n");
+  BOOST_TEST(train("run", {second.begin(), second.end()}).at("epochs") == 2);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
