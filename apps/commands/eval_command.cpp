@@ -35,7 +35,7 @@ int eval(EvalArguments arguments) try {
   if (what.part.empty() && run->config) what.part = default_part(*run->config);
   const auto samples = runs::samples_to_evaluate(disk, *run, what);
   if (!samples) return failed_to_load(samples.status(), json);
-  const auto scores = runs::evaluate(run->model, **samples);
+  const auto scores = runs::evaluate(*run, **samples);
   const std::string on = what.files.empty() ? what.part : "given";
   if (json) {
     nlohmann::ordered_json result = {

@@ -170,7 +170,7 @@ Status add_test_scores(const config::RunConfig& config, train::TrainingResult& r
   TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk, result.folder, {},
                                                        {.threads = static_cast<size_t>(config.run.threads)}));
   TROUPE_ASSIGN(const auto samples, runs::samples_to_evaluate(disk, run, {{}, {}, "test"}));
-  for (const auto& [name, value] : runs::evaluate(run.model, *samples))
+  for (const auto& [name, value] : runs::evaluate(run, *samples))
     result.evaluation.emplace_back("test/" + name, value);
   return {};
 } catch (const Error& error) {

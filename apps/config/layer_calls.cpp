@@ -5,137 +5,12 @@
 #include <map>
 
 #include "apps/config/diagnostics.h"
+#include "apps/config/layer_types.h"
 #include "apps/nn/layers.h"
 #include "apps/nn/ragged/ragged.h"
 
 namespace troupe::config {
 namespace {
-
-using Outputs = std::vector<Output>;
-using Given = std::map<std::string, Argument, std::less<>>;  ///< the options that a call gives
-
-struct LayerType {
-  std::string name;
-  size_t min_inputs = 1, max_inputs = 1;
-  std::vector<std::string> paths;  ///< of the keys, "model.layers.NAME.OPTION"
-  std::vector<Key> keys;           ///< without their paths
-  std::function<Output(const nn::Network&, const Outputs&, const Given&)> add;
-};
-
-[[noreturn]] void expect(std::string_view option, std::string_view what) {
-  throw Error(invalid_argument(std::string(option) + ": expected " + std::string(what)));
-}
-
-// ---- Reading the value of an option
-
-template <class T>
-T exactly(std::string_view name, const Argument& argument, std::string_view what) {
-  const T* const value = std::get_if<T>(&argument.value());
-  if (!value) expect(name, what);
-  return *value;
-}
-
-void read(std::string_view name, const Argument& argument, int64_t& option) {
-  option = exactly<int64_t>(name, argument, "an integer");
-}
-void read(std::string_view name, const Argument& argument, bool& option) {
-  option = exactly<bool>(name, argument, "true or false");
-}
-void read(std::string_view name, const Argument& argument, std::string& option) {
-  option = exactly<std::string>(name, argument, "a string");
-}
-void read(std::string_view name, const Argument& argument, double& option) {
-  if (const auto* const integer = std::get_if<int64_t>(&argument.value()))
-    option = static_cast<double>(*integer);
-  else
-    option = exactly<double>(name, argument, "a number");
-}
-void read(std::string_view name, const Argument& argument, nn::Pair& option) {
-  constexpr std::string_view what = "an integer or a list of two";
-  if (const auto* const both = std::get_if<int64_t>(&argument.value())) {
-    option = *both;
-    return;
-  }
-  const auto list = exactly<std::vector<Argument>>(name, argument, what);
-  if (list.size() != 2) expect(name, what);
-  option = {exactly<int64_t>(name, list[0], what), exactly<int64_t>(name, list[1], what)};
-}
-void read(std::string_view name, const Argument& argument, nn::Initial& option) {
-  option = nn::find_initializer(exactly<std::string>(name, argument, "a string"));
-  if (!option) expect(name, "one of " + std::string(nn::weight_initializers));
-}
-
-// ---- What a layer is made of
-
-/// An option of a layer: a member of the layer's options in apps/nn/layers.h, which has the default.
-template <class Options>
-struct Row {
-  std::string_view name;
-  std::variant<int64_t Options::*, bool Options::*, double Options::*, std::string Options::*,
-               nn::Pair Options::*, nn::Initial Options::*>
-      member;
-  std::string_view meaning;
-  Rules rules = {};
-};
-
-Kind kind_of(const int64_t*) { return Kind::Integer; }
-Kind kind_of(const bool*) { return Kind::Boolean; }
-Kind kind_of(const double*) { return Kind::Number; }
-Kind kind_of(const nn::Pair*) { return Kind::IntegerPair; }
-Kind kind_of(const std::string*) { return Kind::String; }
-Kind kind_of(const nn::Initial*) { return Kind::Choice; }
-
-template <class Options>
-Key key_of(const Row<Options>& row) {
-  Kind kind = std::visit(
-      [](auto member) {
-        return kind_of(static_cast<std::remove_reference_t<decltype(Options{}.*member)>*>(nullptr));
-      },
-      row.member);
-  Rules rules = row.rules;
-  if (std::holds_alternative<nn::Initial Options::*>(row.member)) rules.choices = nn::weight_initializers;
-  if (!rules.choices.empty()) kind = Kind::Choice;
-  const bool counts = kind == Kind::Integer || kind == Kind::IntegerPair;
-  if (counts && rules.range.low < 0) rules.range.low = 1;
-  return {{}, kind, row.meaning, rules};
-}
-
-template <class Options>
-LayerType layer_type(std::string_view name, std::vector<Row<Options>> rows,
-                     std::function<Output(const nn::Network&, const Outputs&, const Options&)> add) {
-  LayerType type{std::string(name), 1, 1, {}, {}, {}};
-  for (const Row<Options>& row : rows) {
-    type.paths.push_back("model.layers." + type.name + '.' + std::string(row.name));
-    type.keys.push_back(key_of(row));
-  }
-  type.add = [rows = std::move(rows), add = std::move(add)](const nn::Network& network, const Outputs& inputs,
-                                                            const Given& given) {
-    Options options;
-    for (const Row<Options>& row : rows)
-      if (const auto found = given.find(row.name); found != given.end())
-        std::visit([&](auto member) { read(row.name, found->second, options.*member); }, row.member);
-    return add(network, inputs, options);
-  };
-  return type;
-}
-
-/// For a layer with one input.
-template <class Options>
-LayerType layer_type(std::string_view name, std::vector<Row<Options>> rows,
-                     Output (*add)(const nn::Network&, Output, const Options&)) {
-  return layer_type<Options>(name, std::move(rows),
-                             [add](const nn::Network& network, const Outputs& inputs,
-                                   const Options& options) { return add(network, inputs.front(), options); });
-}
-
-/// For a layer with one input and no options.
-LayerType layer_type(std::string_view name, Output (*add)(const nn::Network&, Output)) {
-  LayerType type{std::string(name), 1, 1, {}, {}, {}};
-  type.add = [add](const nn::Network& network, const Outputs& inputs, const Given&) {
-    return add(network, inputs.front());
-  };
-  return type;
-}
 
 // ---- The layers
 
@@ -402,35 +277,44 @@ LayerType row_spread_type() {
 
 Output row_softmax(const Scope& scope, const nn::Ragged& x) { return nn::ragged::softmax(scope, x).values; }
 
+std::vector<LayerType> layers() {
+  return {attention_type(),
+          attention_lstm_type(),
+          layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
+          batch_norm_type(),
+          conv2d_type(),
+          conv2d_transpose_type(),
+          dense_type(),
+          depthwise_conv2d_type(),
+          dropout_type(),
+          embedding_type(),
+          layer_type("flatten", nn::flatten),
+          layer_type("global_avg_pool2d", nn::global_avg_pool2d),
+          recurrent_type("gru", nn::gru),
+          layer_norm_type(),
+          lrn_type(),
+          recurrent_type("lstm", nn::lstm),
+          layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
+          sampled_loss_type("nce_loss", nn::nce_loss),
+          row_type("row_lengths", nn::ragged::row_lengths),
+          row_type("row_max", nn::ragged::max),
+          row_type("row_mean", nn::ragged::mean),
+          row_type("row_min", nn::ragged::min),
+          row_type("row_softmax", row_softmax),
+          row_spread_type(),
+          row_type("row_sum", nn::ragged::sum),
+          sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss),
+          class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss)};
+}
+
+/// Returns the layers, losses and metrics in the order of their names.
 const std::vector<LayerType>& layer_types() {
-  static const std::vector<LayerType> types = {
-      attention_type(),
-      attention_lstm_type(),
-      layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
-      batch_norm_type(),
-      conv2d_type(),
-      conv2d_transpose_type(),
-      dense_type(),
-      depthwise_conv2d_type(),
-      dropout_type(),
-      embedding_type(),
-      layer_type("flatten", nn::flatten),
-      layer_type("global_avg_pool2d", nn::global_avg_pool2d),
-      recurrent_type("gru", nn::gru),
-      layer_norm_type(),
-      lrn_type(),
-      recurrent_type("lstm", nn::lstm),
-      layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
-      sampled_loss_type("nce_loss", nn::nce_loss),
-      row_type("row_lengths", nn::ragged::row_lengths),
-      row_type("row_max", nn::ragged::max),
-      row_type("row_mean", nn::ragged::mean),
-      row_type("row_min", nn::ragged::min),
-      row_type("row_softmax", row_softmax),
-      row_spread_type(),
-      row_type("row_sum", nn::ragged::sum),
-      sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss),
-      class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss)};
+  static const std::vector<LayerType> types = [] {
+    std::vector<LayerType> all = layers(), scores = score_types();
+    std::ranges::move(scores, std::back_inserter(all));
+    std::ranges::sort(all, {}, &LayerType::name);
+    return all;
+  }();
   return types;
 }
 

@@ -5,12 +5,14 @@
 #include "apps/config/layer_calls.h"
 #include "apps/config/ragged_inputs.h"
 #include "apps/config/reader.h"
+#include "apps/config/scores.h"
 #include "apps/config/stages.h"
 
 namespace troupe::config {
 namespace {
 
-/// Evaluates a definition that must be a scalar and, if `floating`, of a floating type.
+/// Evaluates a definition that must be a scalar, or a vector of means if it is a metric of all samples, and, if `floating`, of a
+/// floating type.
 std::optional<Output> scalar(const nn::Network& network, const Definition& definition, const Symbols& symbols,
                              bool floating, Diagnostics& diagnostics) {
   const auto output = evaluate(network, definition, symbols, diagnostics);
@@ -18,6 +20,7 @@ std::optional<Output> scalar(const nn::Network& network, const Definition& defin
   const Scope& scope = network.scope();
   const PartialShape& shape = scope.shape(*output);
   const DType dtype = scope.dtype(*output);
+  if (!floating && set_metric_of(definition)) return output;
   if (!shape.compatible_with(PartialShape::scalar()) || (floating && !is_floating(dtype))) {
     diagnostics.error_in(definition.expression, 0,
                          definition.name + " is " + std::string(name(dtype)) + shape.text() +
@@ -185,7 +188,8 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   const size_t own_variables = network.weights().size();
   define(network, definitions, built.symbols, diagnostics);
   take_weights(network, own_variables, definitions, names);
-  const auto scalar_of = [&](Definition definition, bool floating) {
+  const auto scalar_of = [&](const Definition& score, bool floating) {
+    Definition definition = with_model(score, built.symbols);
     definition.stage = stages.stage_of(definition, definitions);
     return scalar(network, definition, built.symbols, floating, diagnostics);
   };

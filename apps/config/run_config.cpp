@@ -8,6 +8,7 @@
 #include "apps/config/data_keys.h"
 #include "apps/config/model.h"
 #include "apps/config/reader.h"
+#include "apps/config/scores.h"
 #include "apps/config/table_keys.h"
 
 namespace troupe::config {
@@ -199,6 +200,11 @@ bool names_are_complete(const std::set<std::string>& refused_paths, const Reader
   return root.has("model");
 }
 
+void expand_short_forms(Table& root) {
+  expand_column_types(root);
+  expand_metric_names(root);
+}
+
 }  // namespace
 
 Result<RunConfig> parse_run_config(std::string text, const std::string& file, const std::string& folder,
@@ -208,10 +214,10 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   auto document = std::make_shared<Document>(std::move(parsed));
   Diagnostics diagnostics(*document);
   for (const auto& option : options) {
-    expand_column_types(document->root());  // the option may set a key of a column
+    expand_short_forms(document->root());  // the option may set a key of a column
     document->set(option, diagnostics);
   }
-  expand_column_types(document->root());
+  expand_short_forms(document->root());
   const auto refused_paths = check(*document, run_schema(), folder, diagnostics);
   const Reader root(&document->root());
   Symbols refused;

@@ -200,8 +200,8 @@ struct Bucketing {
 struct RunConfig {
   Run run;
   data::Options data;
-  bool raw_columns =
-      false;  ///< whether the columns of a table stay as the table has them, as a trained model takes them
+  /// Whether the columns of a table stay as the table has them, as a trained model takes them.
+  bool raw_columns = false;
   int64_t batch = 0;
   bool shuffle = true;
   /// Columns that are computed from those of the files, sample by sample; `augment` only for training. Each may use those before.

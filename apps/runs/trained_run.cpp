@@ -6,7 +6,6 @@
 #include "apps/data/sources.h"
 #include "apps/inference/model_source.h"
 #include "apps/runs/run_model.h"
-#include "apps/train/evaluation.h"
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
 
@@ -170,22 +169,20 @@ Result<std::vector<Tensor>> inputs_of(const ModelSignature& signature, const dat
   return inputs;
 }
 
-std::vector<Score> evaluate(const Model& model, const data::SampleSet& samples) {
-  const ModelSignature& signature = model.signature(Model::evaluate);
-  std::vector<Score> scores;
-  for (const ModelTensor& score : signature.outputs) scores.emplace_back(score.name, 0.0);
-  std::stable_partition(scores.begin(), scores.end(),
-                        [](const Score& score) { return score.first == "loss"; });
+train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples) {
+  const ModelSignature& signature = run.model.signature(Model::evaluate);
+  std::vector<std::string> names;
+  for (const ModelTensor& score : signature.outputs) names.push_back(score.name);
+  train::ScoreMeans means(std::move(names),
+                          run.config ? train::set_metrics_of(*run.config) : train::SetMetrics());
   const auto batches = samples.batches(evaluated_at_once, 0, false);
   for (int64_t i = 0; i < batches->per_epoch(); ++i) {
     const data::Dataset batch = value_or_throw(batches->at(static_cast<uint64_t>(i)));
-    const auto values = model.run(value_or_throw(inputs_of(signature, batch)), Model::evaluate);
-    const double weight = static_cast<double>(batch.samples()) / static_cast<double>(samples.samples());
-    for (size_t k = 0; k < values.size(); ++k) {
-      const auto score = std::ranges::find(scores, signature.outputs[k].name, &Score::first);
-      score->second += weight * train::number(values[k]);
-    }
+    means.add(run.model.run(value_or_throw(inputs_of(signature, batch)), Model::evaluate),
+              static_cast<double>(batch.samples()) / static_cast<double>(samples.samples()));
   }
+  train::Scores scores = means.result();
+  std::ranges::stable_partition(scores, [](const auto& score) { return score.first == "loss"; });
   return scores;
 }
 

@@ -10,6 +10,7 @@
 #include "apps/config/run_config.h"
 #include "apps/data/sample_set.h"
 #include "apps/inference/model.h"
+#include "apps/train/score_means.h"
 
 namespace troupe::runs {
 
@@ -52,11 +53,8 @@ struct LabelledFiles {
 Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
                                                                    const LabelledFiles& what);
 
-/// A score of a model: "loss" or a metric of the run file.
-using Score = std::pair<std::string, double>;
-
-/// Returns the mean scores of the batches of samples, weighted by their samples: those that the training would find. Throws Error.
-std::vector<Score> evaluate(const Model& model, const data::SampleSet& samples);
+/// Returns the scores that the training would find for samples. Throws Error.
+train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples);
 
 /// Returns the values of the columns that a signature takes, in its order. Fails with InvalidArgument if one is missing.
 Result<std::vector<Tensor>> inputs_of(const ModelSignature& signature, const data::Dataset& batch);

@@ -10,16 +10,16 @@ Evaluation::Evaluation(Session& session, const TrainingGraph& graph) : graph_(gr
 }
 
 Scores Evaluation::run(const data::SampleSet& data) const {
-  Scores scores{{"loss", 0.0}};
-  for (const auto& [name, metric] : graph_.metrics) scores.emplace_back(name, 0.0);
+  std::vector<std::string> names{"loss"};
+  for (const auto& [name, metric] : graph_.metrics) names.push_back(name);
+  ScoreMeans means(std::move(names), graph_.set_metrics);
   const auto batches = data.batches(batch, 0, false);
   for (int64_t i = 0; i < batches->per_epoch(); ++i) {
     const data::Dataset samples = value_or_throw(batches->at(static_cast<uint64_t>(i)));
-    const auto fetched = step_.run(feeds_of(graph_.evaluation, samples));
-    const double weight = static_cast<double>(samples.samples()) / static_cast<double>(data.samples());
-    for (size_t k = 0; k < scores.size(); ++k) scores[k].second += weight * number(fetched[k]);
+    means.add(step_.run(feeds_of(graph_.evaluation, samples)),
+              static_cast<double>(samples.samples()) / static_cast<double>(data.samples()));
   }
-  return scores;
+  return means.result();
 }
 
 std::vector<Tensor> feeds_of(const TowerInputs& inputs, const data::Dataset& data) {

@@ -8,12 +8,10 @@
 
 #include "actors/step/session.h"
 #include "apps/data/sample_set.h"
+#include "apps/train/score_means.h"
 #include "apps/train/training_graph.h"
 
 namespace troupe::train {
-
-/// "loss", followed by the metrics in the order of the run file, with their values.
-using Scores = std::vector<std::pair<std::string, double>>;
 
 class Evaluation {
  public:

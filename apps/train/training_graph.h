@@ -11,6 +11,7 @@
 
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
+#include "apps/train/score_means.h"
 #include "graph/build/scope.h"
 #include "graph/passes/subgraph.h"
 
@@ -32,6 +33,7 @@ struct TrainingGraph {
   TowerInputs evaluation;
   Output evaluation_loss;
   std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower
+  SetMetrics set_metrics;                               ///< those of `metrics` that are vectors of means
   std::optional<Output> lower_rate;  ///< for train.plateau: the target that lowers the learning rate
   Output initializer;
   std::vector<Output> variables;  ///< all variables, which checkpoints contain

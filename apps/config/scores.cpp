@@ -1,0 +1,127 @@
+#include "apps/config/scores.h"
+
+#include <algorithm>
+
+#include "apps/config/expression.h"
+#include "apps/config/layer_calls.h"
+#include "apps/config/layer_types.h"
+#include "apps/config/schema.h"
+
+namespace troupe::config {
+namespace {
+
+LayerType with_two_inputs(LayerType type) {
+  type.min_inputs = type.max_inputs = 2;
+  return type;
+}
+
+LayerType score_type(std::string_view name, Output (*score)(const Scope&, Output, Output)) {
+  LayerType type{std::string(name), 2, 2, {}, {}, {}};
+  type.add = [score](const nn::Network& network, const Outputs& inputs, const Given&) {
+    return score(network.scope(), inputs[0], inputs[1]);
+  };
+  return type;
+}
+
+template <class Options>
+LayerType score_type(std::string_view name, std::vector<Row<Options>> rows,
+                     Output (*score)(const Scope&, Output, Output, const Options&)) {
+  return with_two_inputs(
+      layer_type<Options>(name, std::move(rows),
+                          [score](const nn::Network& network, const Outputs& inputs, const Options& options) {
+                            return score(network.scope(), inputs[0], inputs[1], options);
+                          }));
+}
+
+constexpr Range between(double low, double high) {
+  return {.low = low, .high = high, .above = true, .below = true};
+}
+
+}  // namespace
+
+std::vector<LayerType> score_types() {
+  std::vector<LayerType> types = {
+      score_type("accuracy", nn::accuracy),
+      score_type("binary_cross_entropy", nn::binary_cross_entropy),
+      score_type("cosine_distance", nn::cosine_distance),
+      score_type<nn::Focal>("focal_loss",
+                            {{"gamma",
+                              &nn::Focal::gamma,
+                              "how much less certain samples count; default: 2",
+                              {.range = {.low = 0}}}},
+                            nn::focal_loss),
+      score_type("hinge", nn::hinge),
+      score_type<nn::Huber>("huber",
+                            {{"delta",
+                              &nn::Huber::delta,
+                              "the error from which on it counts linearly; default: 1",
+                              {.range = {.low = 0, .above = true}}}},
+                            nn::huber),
+      score_type("log_cosh", nn::log_cosh),
+      score_type("mean_absolute_error", nn::mean_absolute_error),
+      score_type("mean_absolute_percentage_error", nn::mean_absolute_percentage_error),
+      score_type("mean_squared_error", nn::mean_squared_error),
+      score_type("mean_squared_log_error", nn::mean_squared_log_error),
+      score_type("poisson_loss", nn::poisson_loss),
+      score_type<nn::Quantile>("quantile_loss",
+                               {{"quantile",
+                                 &nn::Quantile::quantile,
+                                 "which is to be predicted; default: 0.5",
+                                 {.range = between(0, 1)}}},
+                               nn::quantile_loss),
+      score_type<nn::SoftmaxCrossEntropy>(
+          "softmax_cross_entropy",
+          {{"label_smoothing",
+            &nn::SoftmaxCrossEntropy::label_smoothing,
+            "share of the probability that is spread over all classes; default: 0",
+            {.range = {.low = 0, .high = 1, .below = true}}}},
+          nn::softmax_cross_entropy),
+      score_type("squared_hinge", nn::squared_hinge),
+      score_type<nn::TopK>(
+          "top_k_accuracy",
+          {{"k", &nn::TopK::k, "number of likely classes; default: 5", {.range = {.low = 1}}}},
+          nn::top_k_accuracy)};
+  for (const nn::SetMetric& metric : nn::set_metrics())
+    types.push_back(score_type(metric.name, metric.means));
+  return types;
+}
+
+void expand_metric_names(Table& root) {
+  Value* const train = find(root, "train");
+  Value* const metrics = train && train->get_if<Table>() ? find(*train->get_if<Table>(), "metrics") : nullptr;
+  const List* const names = metrics ? metrics->get_if<List>() : nullptr;
+  if (!names || !std::ranges::all_of(*names, [](const Value& name) {
+        return name.get_if<std::string>() && is_identifier(*name.get_if<std::string>());
+      }))
+    return;
+  Table table;
+  for (const Value& name : *names) table.push_back({*name.get_if<std::string>(), name.place, name});
+  metrics->data = std::move(table);
+}
+
+Definition with_model(Definition score, const Symbols& symbols) {
+  Text& text = score.expression;
+  const auto types = score_types();
+  if (symbols.values.contains(text.text) ||
+      std::ranges::find(types, text.text, &LayerType::name) == types.end())
+    return score;
+  for (const char* const result : {"logits", "output"}) {
+    if (!symbols.values.contains(result)) continue;
+    text.text = std::string(layer_prefix) + text.text + '(' + result + ", label)";
+    text.generated = true;
+    break;
+  }
+  return score;
+}
+
+const nn::SetMetric* set_metric_of(const Definition& metric) {
+  const auto parsed = parse_expression(metric.expression.text);
+  const auto* const expression = std::get_if<Expression>(&parsed);
+  if (!expression) return nullptr;
+  std::string_view name = expression->name;
+  if (name.starts_with(layer_prefix)) name.remove_prefix(layer_prefix.size());
+  const auto found = std::ranges::find(nn::set_metrics(), name, &nn::SetMetric::name);
+  return found == nn::set_metrics().end() ? nullptr : &*found;
+}
+
+}  // namespace troupe::config

@@ -1,0 +1,184 @@
+#include "apps/nn/losses.h"
+
+#include <numbers>
+#include <string>
+
+#include "apps/nn/compared.h"
+#include "kernels/constructors.h"
+
+namespace troupe::nn {
+namespace {
+
+/// Returns the logits of the classes 0 and 1, [n, 2].
+Output two_logits(const Scope& scope, Output logits) {
+  return stack(scope, {zeros_like(scope, logits), logits}, 1);
+}
+
+/// Returns the cross entropy of each sample.
+Output cross_entropies(const Scope& scope, const Compared& classes) {
+  const DType label = scope.dtype(classes.label);
+  if (label == DType::Int32 || label == DType::Int64)
+    return sparse_softmax_cross_entropy_with_logits(scope, classes.predicted, classes.label);
+  return softmax_cross_entropy_with_logits(scope, classes.predicted, classes.label);
+}
+
+/// Returns the labels as probabilities [n, classes].
+Output probabilities_of(const Scope& scope, const Compared& classes) {
+  if (is_floating(scope.dtype(classes.label))) return classes.label;
+  const DType dtype = scope.dtype(classes.predicted);
+  const Output one = cast(scope, scope.constant(Tensor::scalar(1.0f)), dtype),
+               zero = cast(scope, scope.constant(Tensor::scalar(0.0f)), dtype);
+  return one_hot(scope, classes.label, number_of_classes(scope, classes.predicted), one, zero);
+}
+
+}  // namespace
+
+Compared compared_numbers(const Scope& scope, std::string_view name, Output predicted, Output label) {
+  const auto rank = [&](Output of) {
+    return scope.shape(of).known_rank() ? static_cast<int64_t>(scope.shape(of).rank()) : -1;
+  };
+  if (rank(predicted) == 2 && rank(label) == 1 && scope.shape(predicted)[1] == 1)
+    predicted = squeeze(scope, predicted, {1});
+  if (!scope.shape(predicted).compatible_with(scope.shape(label)))
+    throw Error(invalid_argument(std::string(name) + ": the prediction is " + scope.shape(predicted).text() +
+                                 " and the label " + scope.shape(label).text() +
+                                 "; both must have the same shape"));
+  const DType dtype = scope.dtype(predicted);
+  if (!is_floating(dtype))
+    throw Error(invalid_argument(std::string(name) + ": the prediction is " +
+                                 std::string(troupe::name(dtype)) + "; expected a floating type"));
+  return {predicted, scope.dtype(label) == dtype ? label : cast(scope, label, dtype)};
+}
+
+Compared compared_classes(const Scope& scope, std::string_view name, Output logits, Output label) {
+  const PartialShape& shape = scope.shape(logits);
+  const bool is_column = shape.known_rank() && shape.rank() == 2 && shape[1] == 1;
+  const bool has_label_column =
+      scope.shape(label).known_rank() && scope.shape(label).rank() == 2 && scope.shape(label)[1] == 1;
+  if (has_label_column) label = squeeze(scope, label, {1});
+  const bool has_probabilities = is_floating(scope.dtype(label));
+  if (is_column || (shape.known_rank() && shape.rank() == 1)) {
+    const Compared both = has_probabilities
+                              ? compared_numbers(scope, name, logits, label)
+                              : Compared{is_column ? squeeze(scope, logits, {1}) : logits, label};
+    if (!has_probabilities) return {two_logits(scope, both.predicted), label};
+    const Output others = sub(scope, ones_like(scope, both.label), both.label);
+    return {two_logits(scope, both.predicted), stack(scope, {others, both.label}, 1)};
+  }
+  if (has_probabilities) return compared_numbers(scope, name, logits, label);
+  const PartialShape& labels = scope.shape(label);
+  if (shape.known_rank() && labels.known_rank() && (shape.rank() != 2 || labels.rank() != 1))
+    throw Error(invalid_argument(std::string(name) + ": the logits are " + shape.text() + " and the label " +
+                                 labels.text() + "; expected logits [n, classes] and labels [n]"));
+  return {logits, label};
+}
+
+Output number_of_classes(const Scope& scope, Output logits) {
+  const PartialShape& shape = scope.shape(logits);
+  if (shape.known_rank() && shape[shape.rank() - 1] != unknown_dim)
+    return scope.constant(Tensor::scalar(static_cast<int32_t>(shape[shape.rank() - 1])));
+  return gather(scope, troupe::shape(scope, logits), 1);
+}
+
+Output mean_squared_error(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "mean_squared_error", predicted, label);
+  return mean(scope, square(scope, sub(scope, p, y)));
+}
+
+Output mean_absolute_error(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "mean_absolute_error", predicted, label);
+  return mean(scope, abs(scope, sub(scope, p, y)));
+}
+
+Output mean_absolute_percentage_error(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "mean_absolute_percentage_error", predicted, label);
+  const Output size = maximum(scope, abs(scope, y), 1e-7);
+  return mul(scope, mean(scope, div(scope, abs(scope, sub(scope, p, y)), size)), 100.0);
+}
+
+Output mean_squared_log_error(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "mean_squared_log_error", predicted, label);
+  const auto log_of = [&](Output x) { return log1p(scope, relu(scope, x)); };
+  return mean(scope, square(scope, sub(scope, log_of(p), log_of(y))));
+}
+
+Output log_cosh(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "log_cosh", predicted, label);
+  const Output error = sub(scope, p, y);  // log cosh x = x + softplus(-2 x) - log 2, which cannot overflow
+  return mean(scope,
+              sub(scope, add(scope, error, softplus(scope, mul(scope, error, -2.0))), std::numbers::ln2));
+}
+
+Output huber(const Scope& scope, Output predicted, Output label, const Huber& options) {
+  if (!(options.delta > 0)) throw Error(invalid_argument("huber: delta must be above 0"));
+  const auto [p, y] = compared_numbers(scope, "huber", predicted, label);
+  const Output error = abs(scope, sub(scope, p, y)), near = minimum(scope, error, options.delta);
+  // near^2 / 2 + delta (error - near)
+  return mean(scope, add(scope, mul(scope, square(scope, near), 0.5),
+                         mul(scope, sub(scope, error, near), options.delta)));
+}
+
+Output quantile_loss(const Scope& scope, Output predicted, Output label, const Quantile& options) {
+  if (!(options.quantile > 0 && options.quantile < 1))
+    throw Error(invalid_argument("quantile_loss: the quantile must be between 0 and 1"));
+  const auto [p, y] = compared_numbers(scope, "quantile_loss", predicted, label);
+  const Output error = sub(scope, y, p);
+  return mean(scope,
+              maximum(scope, mul(scope, error, options.quantile), mul(scope, error, options.quantile - 1)));
+}
+
+Output poisson_loss(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "poisson_loss", predicted, label);
+  return mean(scope, sub(scope, exp(scope, p), mul(scope, y, p)));
+}
+
+Output cosine_distance(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "cosine_distance", predicted, label);
+  const auto product = [&](Output a, Output b) { return sum(scope, mul(scope, a, b), -1); };
+  const Output sizes = sqrt(scope, mul(scope, product(p, p), product(y, y)));
+  return sub(scope, 1.0, mean(scope, div(scope, product(p, y), maximum(scope, sizes, 1e-12))));
+}
+
+Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
+                             const SoftmaxCrossEntropy& options) {
+  Compared classes = compared_classes(scope, "softmax_cross_entropy", logits, label);
+  if (options.label_smoothing < 0 || options.label_smoothing >= 1)
+    throw Error(invalid_argument("softmax_cross_entropy: label_smoothing must be at least 0 and below 1"));
+  if (options.label_smoothing != 0) {
+    const Output count =
+        cast(scope, number_of_classes(scope, classes.predicted), scope.dtype(classes.predicted));
+    const Output spread = div(scope, options.label_smoothing, count);
+    classes.label =
+        add(scope, mul(scope, probabilities_of(scope, classes), 1 - options.label_smoothing), spread);
+  }
+  return mean(scope, cross_entropies(scope, classes));
+}
+
+Output binary_cross_entropy(const Scope& scope, Output logits, Output label) {
+  const PartialShape& shape = scope.shape(logits);
+  const bool is_one = shape.known_rank() && (shape.rank() == 1 || (shape.rank() == 2 && shape[1] == 1));
+  if (is_one)
+    return mean(scope,
+                cross_entropies(scope, compared_classes(scope, "binary_cross_entropy", logits, label)));
+  const auto [x, y] = compared_numbers(scope, "binary_cross_entropy", logits, label);
+  return mean(scope, sub(scope, softplus(scope, x), mul(scope, x, y)));
+}
+
+Output focal_loss(const Scope& scope, Output logits, Output label, const Focal& options) {
+  const Output entropies = cross_entropies(scope, compared_classes(scope, "focal_loss", logits, label));
+  const Output doubt = sub(scope, 1.0, exp(scope, neg(scope, entropies)));  // 1 - p of the class
+  return mean(scope, mul(scope, pow(scope, maximum(scope, doubt, 1e-7), options.gamma), entropies));
+}
+
+Output hinge(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "hinge", predicted, label);
+  return mean(scope, relu(scope, sub(scope, 1.0, mul(scope, p, sub(scope, mul(scope, y, 2.0), 1.0)))));
+}
+
+Output squared_hinge(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "squared_hinge", predicted, label);
+  return mean(
+      scope, square(scope, relu(scope, sub(scope, 1.0, mul(scope, p, sub(scope, mul(scope, y, 2.0), 1.0))))));
+}
+
+}  // namespace troupe::nn

@@ -1,0 +1,88 @@
+// Losses and metrics: functions of what a model predicts and of what is true, under the names that run files use. They use only the
+// public builder. Losses return the mean over the samples. What is predicted and what is true have the same shape; a prediction
+// [n, 1] is also compared with labels [n]. Classes are compared with logits: [n, classes] for labels [n], or, with two classes, [n]
+// or [n, 1]. Shapes that do not match throw Error(InvalidArgument). Public header; one thread at a time per graph.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "graph/build/scope.h"
+
+#pragma GCC visibility push(default)
+namespace troupe::nn {
+
+// ---- Losses of numbers
+
+Output mean_squared_error(const Scope& scope, Output predicted, Output label);
+Output mean_absolute_error(const Scope& scope, Output predicted, Output label);
+/// In percent of the label's absolute value, of which at least 1e-7 counts.
+Output mean_absolute_percentage_error(const Scope& scope, Output predicted, Output label);
+/// Returns the mean of (log(1 + predicted) - log(1 + label))^2; negative numbers count as 0.
+Output mean_squared_log_error(const Scope& scope, Output predicted, Output label);
+/// Returns the mean of log(cosh(predicted - label)).
+Output log_cosh(const Scope& scope, Output predicted, Output label);
+
+struct Huber {
+  double delta = 1;  ///< the error from which on it counts linearly
+};
+/// Huber 1964.
+Output huber(const Scope& scope, Output predicted, Output label, const Huber& options = {});
+
+struct Quantile {
+  double quantile = 0.5;  ///< which is to be predicted
+};
+/// The pinball loss (Koenker and Bassett 1978).
+Output quantile_loss(const Scope& scope, Output predicted, Output label, const Quantile& options = {});
+/// Returns the mean of exp(predicted) - label * predicted: `predicted` is the logarithm of the rate.
+Output poisson_loss(const Scope& scope, Output predicted, Output label);
+/// Returns 1 minus the mean of the cosines between the vectors in the last dimension.
+Output cosine_distance(const Scope& scope, Output predicted, Output label);
+
+// ---- Losses of classes
+
+struct SoftmaxCrossEntropy {
+  double label_smoothing = 0;  ///< the share of the probability that is spread evenly over all classes
+};
+/// `label` may also be probabilities [n, classes].
+Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
+                             const SoftmaxCrossEntropy& options = {});
+/// For labels 0 and 1, or probabilities.
+Output binary_cross_entropy(const Scope& scope, Output logits, Output label);
+
+struct Focal {
+  double gamma = 2;  ///< how much less certain samples count
+};
+/// Lin et al. 2017, for any number of classes.
+Output focal_loss(const Scope& scope, Output logits, Output label, const Focal& options = {});
+/// For labels 0 and 1: the mean of max(0, 1 - predicted * (2 label - 1)), or of its square.
+Output hinge(const Scope& scope, Output predicted, Output label);
+Output squared_hinge(const Scope& scope, Output predicted, Output label);
+
+// ---- Metrics
+
+/// The share of samples whose class is predicted.
+Output accuracy(const Scope& scope, Output logits, Output label);
+
+struct TopK {
+  int64_t k = 5;
+};
+/// The share of samples whose class is among the k most likely ones.
+Output top_k_accuracy(const Scope& scope, Output logits, Output label, const TopK& options = {});
+
+/// A metric of all samples that is not the mean of those of batches, but follows from means of some numbers over all samples.
+struct SetMetric {
+  std::string_view name;
+  std::string_view meaning;
+  /// Returns the means of these numbers over the samples of a batch, a vector.
+  Output (*means)(const Scope& scope, Output predicted, Output label);
+  /// Returns the metric for their means over all samples; NaN if it is not defined.
+  double (*value)(std::span<const double> means);
+};
+/// Returns precision, recall and f1 (of class 1 if there are two, else the mean over the classes that occur), auc (of two classes,
+/// exact to about 1e-3), r2, root_mean_squared_error and perplexity.
+std::span<const SetMetric> set_metrics();
+
+}  // namespace troupe::nn
+#pragma GCC visibility pop

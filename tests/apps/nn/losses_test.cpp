@@ -1,0 +1,156 @@
+// Losses and metrics. The numbers are those of tf.keras.losses and tf.keras.metrics in TensorFlow 2.21, or follow from the few
+// samples.
+#include "apps/nn/losses.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+
+#include "actors/runtime.h"
+#include "kernels/constructors.h"
+
+namespace troupe {
+namespace {
+
+using Loss = std::function<Output(const Scope&, Output, Output)>;
+using Numbers = std::vector<float>;
+
+const Numbers predicted = {0.5, -1, 2.5, 0}, label = {1, -2, 0.5, 0.25};
+const Numbers logits = {1, 2, -1, 0.5, -1, 0, 2, 0.25, 3, 0, 1, 0.5};
+const std::vector<int32_t> classes = {1, 2, 2, 0}, bits = {1, 0, 1, 0};
+
+struct Samples {
+  Tensor matrix(const Numbers& numbers, int64_t columns) const {
+    const std::vector<int64_t> dims = {static_cast<int64_t>(numbers.size()) / columns, columns};
+    return Tensor::vector<float>(numbers).reshaped(value_or_throw(Shape::make(dims, DType::Float)));
+  }
+  /// Returns the loss of constants.
+  Tensor run(const Loss& loss, const Tensor& x, const Tensor& y) {
+    Graph graph(runtime.ops());
+    const Scope scope(graph);
+    const Output result = loss(scope, scope.constant(x), scope.constant(y));
+    return runtime.session(graph).run({result})[0];
+  }
+  double number(const Loss& loss, const Tensor& x, const Tensor& y) { return run(loss, x, y).as<float>()[0]; }
+  void check(const Loss& loss, double expected) {
+    BOOST_TEST(number(loss, Tensor::vector<float>(predicted), Tensor::vector<float>(label)) == expected,
+               boost::test_tools::tolerance(1e-6));
+    // A prediction [n, 1] is compared sample by sample, too.
+    BOOST_TEST(number(loss, matrix(predicted, 1), Tensor::vector<float>(label)) == expected,
+               boost::test_tools::tolerance(1e-6));
+  }
+  void check_classes(const Loss& loss, double expected) {
+    BOOST_TEST(number(loss, matrix(logits, 3), Tensor::vector<int32_t>(classes)) == expected,
+               boost::test_tools::tolerance(1e-6));
+  }
+  /// Returns a metric of samples in two batches of equal size.
+  double metric(std::string_view name, const Tensor& x, const Tensor& y) {
+    const auto found = std::ranges::find(nn::set_metrics(), name, &nn::SetMetric::name);
+    std::vector<double> means;
+    const int64_t half = x.shape()[0] / 2;
+    for (const int64_t begin : {int64_t{0}, half}) {
+      const Tensor batch = run(found->means, x.rows(begin, begin + half), y.rows(begin, begin + half));
+      means.resize(static_cast<size_t>(batch.elements()));
+      for (size_t i = 0; i < means.size(); ++i)
+        means[i] += (batch.dtype() == DType::Double ? batch.as<double>()[i] : batch.as<float>()[i]) / 2;
+    }
+    return found->value(means);
+  }
+
+  Runtime runtime{{.threads = 1}};
+};
+
+BOOST_FIXTURE_TEST_SUITE(losses, Samples)
+
+BOOST_AUTO_TEST_CASE(losses_of_numbers) {
+  check(nn::mean_squared_error, 1.328125);
+  check(nn::mean_absolute_error, 0.9375);
+  check(nn::mean_absolute_percentage_error, 150);
+  check(nn::log_cosh, 0.4774569272994995);
+  check([](auto& s, auto x, auto y) { return nn::huber(s, x, y, {.delta = 0.75}); }, 0.4609375);
+  check(nn::poisson_loss, 2.8622734546661377);
+  check([](auto& s, auto x, auto y) { return nn::quantile_loss(s, x, y, {.quantile = 0.9}); },
+        (0.9 * 0.5 + 0.1 * 1 + 0.1 * 2 + 0.9 * 0.25) / 4);
+  BOOST_TEST(number(nn::mean_squared_log_error, Tensor::vector<float>({0.5, 1, 2.5, 0}),
+                    Tensor::vector<float>({1, 2, 0.5, 0.25})) == 0.2537173628807068,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(number(nn::cosine_distance, matrix({1, 2, 0.5, -1, 2, 0.25, 1, 1}, 2),
+                    matrix({1, 0, 0.5, -1, -1, 3, 2, 1}, 2)) == 0.4500548243522644,
+             boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(losses_of_classes) {
+  check_classes([](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
+                0.8730875253677368);
+  check_classes(
+      [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1}); },
+      0.9293375015258789);
+  check_classes([](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); }, 0.4172057509422302);
+  const Tensor of_one = Tensor::vector<float>(predicted), ones = Tensor::vector<int32_t>(bits);
+  for (const Tensor& x : {of_one, matrix(predicted, 1)}) {
+    BOOST_TEST(number(nn::binary_cross_entropy, x, ones) == 0.3898438811302185,
+               boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(number(nn::binary_cross_entropy, x, Tensor::vector<float>({1, 0, 1, 0})) == 0.3898438811302185,
+               boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(number(nn::hinge, x, ones) == 0.375, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(number(nn::squared_hinge, x, ones) == 0.3125, boost::test_tools::tolerance(1e-6));
+  }
+  // Several labels for each sample.
+  BOOST_TEST(
+      number(nn::binary_cross_entropy, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.3898438811302185,
+      boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(shapes_that_do_not_match_are_refused) {
+  const auto refused = [&](const Loss& loss, const Tensor& x, const Tensor& y, const std::string& why) {
+    BOOST_CHECK_EXCEPTION(run(loss, x, y), Error, [&](const Error& error) {
+      return std::string(error.what()).find(why) != std::string::npos;
+    });
+  };
+  refused(nn::mean_squared_error, matrix(predicted, 2), Tensor::vector<float>({1, 2}),
+          "mean_squared_error: the prediction is [2,2] and the label [2]; both must have the same shape");
+  refused(nn::accuracy, matrix(logits, 3), matrix({1, 0, 1, 0}, 2),
+          "the prediction is [4,3] and the label [2,2]");
+  refused([](auto& s, auto x, auto y) { return nn::huber(s, x, y, {.delta = 0}); }, matrix(predicted, 1),
+          Tensor::vector<float>(label), "delta must be above 0");
+}
+
+BOOST_AUTO_TEST_CASE(accuracies) {
+  check_classes(nn::accuracy, 0.5);
+  check_classes([](auto& s, auto x, auto y) { return nn::top_k_accuracy(s, x, y, {.k = 3}); }, 1);
+  BOOST_TEST(number(nn::accuracy, matrix(predicted, 1), Tensor::vector<int32_t>({1, 1, 1, 0})) == 0.75);
+}
+
+BOOST_AUTO_TEST_CASE(metrics_of_all_samples) {
+  const Tensor scores = Tensor::vector<float>({2, 1, -1, 3, -2, 0.5, -3, 1}),
+               truth = Tensor::vector<int32_t>({1, 0, 1, 1, 0, 1, 0, 0});
+  BOOST_TEST(metric("precision", scores, truth) == 0.6, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(metric("recall", scores, truth) == 0.75, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(metric("f1", scores, truth) == 2 * 0.6 * 0.75 / 1.35, boost::test_tools::tolerance(1e-6));
+  // Of the 16 pairs of a one and a zero, 4 + 2 + 4 + 2 are in the right order.
+  BOOST_TEST(metric("auc", scores, truth) == 12 / 16.0, boost::test_tools::tolerance(1e-3));
+  BOOST_TEST(
+      metric("r2", Tensor::vector<float>(predicted), Tensor::vector<float>(label)) == -0.002949833869934082,
+      boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(metric("root_mean_squared_error", matrix(predicted, 1), Tensor::vector<float>(label)) ==
+                 std::sqrt(1.328125),
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(metric("perplexity", matrix(logits, 3), Tensor::vector<int32_t>(classes)) ==
+                 std::exp(0.8730875253677368),
+             boost::test_tools::tolerance(1e-6));
+  // The mean over three classes: 0 of 1, 1 of 1 and 1 of 2 samples are found; 0 of 1, 1 of 2 and 1 of 1 predictions are right.
+  const Tensor three = matrix(logits, 3), of_three = Tensor::vector<int32_t>(classes);
+  BOOST_TEST(metric("recall", three, of_three) == 0.5, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(metric("precision", three, of_three) == 0.5, boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_defined_is_no_number) {
+  const Tensor zeros = Tensor::vector<int32_t>({0, 0, 0, 0});
+  BOOST_TEST(std::isnan(metric("auc", Tensor::vector<float>(predicted), zeros)));
+  BOOST_TEST(std::isnan(metric("r2", Tensor::vector<float>(predicted), Tensor::vector<float>({2, 2, 2, 2}))));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
