@@ -2,6 +2,7 @@
 
 namespace troupe::commands {
 
+void add_init_command(CLI::App& app, int& result);
 void add_train_command(CLI::App& app, int& result);
 void add_launch_command(CLI::App& app, int& result);
 void add_sweep_command(CLI::App& app, int& result);
@@ -22,6 +23,7 @@ void add_bench_command(CLI::App& app, int& result);
 void add_graph_command(CLI::App& app, int& result);
 
 void add_all_commands(CLI::App& app, int& result) {
+  add_init_command(app, result);
   add_train_command(app, result);
   add_launch_command(app, result);
   add_sweep_command(app, result);

@@ -34,8 +34,8 @@ T option(const FormatOptions& options, std::string_view name, T otherwise) {
 struct SourceFile {
   std::string path;
   std::string labels = {};  ///< for formats with label files: the file of the labels; empty: none
-  DType label_type =
-      DType::Int32;  ///< the type to which labels in text are converted: int32, float or string
+  /// The type to which labels in text are converted: int32, float or string.
+  DType label_type = DType::Int32;
   FormatOptions options = {};
   /// How both files are compressed, for the formats of data.compression. Not set: what their first bytes say.
   std::optional<Compression> compression = {};

@@ -34,8 +34,8 @@ enum class Missing : uint8_t { Error, Mean, Median, Value };
 struct TableColumn {
   std::string name;
   ColumnType type = ColumnType::Number;
-  std::vector<std::string> sources =
-      {};                  ///< names or patterns of columns of the table; several are elements of a vector
+  /// Names or patterns of columns of the table; several are elements of a vector.
+  std::vector<std::string> sources = {};
   std::string input = {};  ///< the input of the model of which it becomes a part
 
   // Of numbers and timestamps. What is computed from the samples to train on is empty until then; otherwise it has one element, or

@@ -188,6 +188,8 @@ BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
            "data.columns.town: column 'City' belongs to data.columns.city"));
   BOOST_TEST(says(table.failure(run_file("weigth = \"number\"\n")), "the nearest is 'Weight'"));
   BOOST_TEST(says(table.failure(run_file("city = \"timestamp\"\n")), "'Rome' is not a time"));
+  BOOST_TEST(
+      says(Table("a;kind\n1;x\n2;\n").failure(run_file("a = \"number\"\n")), "a row has an empty label"));
   BOOST_TEST(says(table.failure(run_file("kind = \"category\"\n")), "is the label, which data.label names"));
   BOOST_TEST(says(table.failure(run_file("age = \"nummer\"\n")), "\"nummer\" is unknown"));
   BOOST_TEST(says(table.failure(run_file("a = { type = \"text\", columns = [\"age\", \"name\"] }\n")),
@@ -284,6 +286,49 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_keeps_what_it_was_fitted_to) {
                   "the label 'Emperor' is not in label_names"));
   folder.write("penguins.csv", text.str() + "Adelie,Ross,80,30,400,40000,female,2009\n");
   BOOST_TEST(train("run", {second.begin(), second.end()}).at("epochs") == 2);
+}
+
+/// Writes a first run file for an example's table, trains with it, and returns the result.
+Json first_training(const Fixture& fixture, const std::string& table, const Arguments& more) {
+  const std::string file = fixture.folder.path() + "/first.toml";
+  Arguments init = {"init", source + table, "-o", file, "--force"};
+  init.insert(init.end(), more.begin(), more.end());
+  Fixture::output_of(init);
+  return Json::parse(
+      Fixture::output_of({"train", file, "--json", "--set", "run.directory=" + fixture.folder.path()}));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_run_file_trains_well) {
+  BOOST_TEST(first_training(*this, "iris.csv", {}).at("valid/accuracy").get<double>() > 0.9);
+  BOOST_TEST(first_training(*this, "wine.csv", {}).at("valid/accuracy").get<double>() > 0.9);
+  const Json penguins = first_training(*this, "penguins.csv", {"--label", "species"});
+  BOOST_TEST(penguins.at("valid/accuracy").get<double>() > 0.97);
+  BOOST_TEST(first_training(*this, "digits.csv", {}).at("valid/accuracy").get<double>() > 0.97);
+  BOOST_TEST(first_training(*this, "linear.csv", {}).at("valid/r2").get<double>() > 0.99);
+  BOOST_TEST(says(output_of({"predict", folder.path() + "/linear", folder.write("x.csv", "x1,x2\n0,0\n")}),
+                  "output\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
+  std::string text = "id;same;when;grade;note;pay\n";
+  for (int i = 0; i < 60; ++i)
+    text += std::to_string(i + 1) + ";x;2026-01-0" + std::to_string(1 + i % 9) + ';' + (i % 2 ? "a" : "b") +
+            ";text " + std::to_string(i * 7) + ';' + std::to_string(1000 + 50 * (i % 2) + i) + '\n';
+  const std::string table = folder.write("pay.csv", text), file = folder.path() + "/pay.toml";
+  output_of({"init", table, "-o", file});
+  std::ifstream stream(file);
+  const std::string written{std::istreambuf_iterator<char>(stream), {}};
+  for (const char* const part :
+       {"delimiter = \";\"", "# left out: \"id\": counts the rows",
+        "# left out: \"same\": the same value in all rows", "when = { type = \"timestamp\"",
+        "grade = \"category\"   # 2 different values", "# left out: \"note\": text",
+        "label = { cast = \"float\" }", "metrics = [\"r2\", \"mean_absolute_error\"]"})
+    BOOST_TEST(says(written, part), part << " in " << written);
+  BOOST_TEST(says(output_of({"init", table, "-o", file}, 2), "exists; --force replaces it"));
+  BOOST_TEST(says(output_of({"init", table, "-o", file, "--force", "--label", "pays"}, 2),
+                  "there is no column 'pays'; the nearest is 'pay'"));
+  BOOST_TEST(says(output_of({"init", folder.write("empty.csv", ""), "-o", file, "--force"}, 3),
+                  "the file has no rows"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -256,16 +256,21 @@ class CsvReader final : public RecordReader {
 
   Status bad_field(size_t column, std::string_view field) const {
     const bool maybe_header = lines_.row() == first_row_ && !has_csv_header(source_.options);
+    const std::string hint = maybe_header ? "; if the first row has names, set header = true" : "";
     const std::string for_missing =
         source_.columns.empty() ? "data.missing can say which number it stands for"
                                 : "`missing` of its column in data.columns can say what stands for it";
-    const bool is_label = layout_.columns[column].use == CsvUse::Label;
+    if (layout_.columns[column].use == CsvUse::Label)
+      return data_loss(place(column) + ": " +
+                       (is_word_for_missing(field)
+                            ? "the label is missing; the row must be removed"
+                            : shown_field(field) +
+                                  " is not a finite number; label_names = \"auto\" takes labels as words") +
+                       hint);
     return data_loss(place(column) + ": " +
-                     (field.empty()
-                          ? "the field is empty" + (is_label ? std::string() : "; " + for_missing)
-                          : shown_field(field) + " is not a finite number" +
-                                (is_label ? "; label_names = \"auto\" takes labels as words" : "")) +
-                     (maybe_header ? "; if the first row has names, set header = true" : ""));
+                     (field.empty() ? "the field is empty; " + for_missing
+                                    : shown_field(field) + " is not a finite number") +
+                     hint);
   }
 
   std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }
