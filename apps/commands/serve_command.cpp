@@ -18,7 +18,7 @@ namespace {
 
 struct ServeArguments {
   std::vector<std::string> models, labels;
-  serve::HttpOptions http;
+  http::HttpOptions http;
   double timeout = 30, idle_timeout = 60;
   size_t threads = 0;
   long long max_batch = 256;
@@ -71,7 +71,7 @@ Result<serve::ModelServerOptions> server_options(const ServeArguments& arguments
   return options;
 }
 
-void print_ready(const serve::ModelServer& models, const serve::HttpServer& server,
+void print_ready(const serve::ModelServer& models, const http::HttpServer& server,
                  const ServeArguments& arguments) {
   const std::string url = std::string(arguments.http.certificate.empty() ? "http" : "https") + "://" +
                           arguments.http.address + ':' + std::to_string(server.port());
@@ -94,13 +94,13 @@ int serve_models(ServeArguments arguments) {
   const auto options = server_options(arguments);
   if (!options) return failed(options.status(), arguments.json);
   RealDisk disk;
-  std::unique_ptr<serve::HttpServer> server;  // outlives the models, whose last answers it gets
+  std::unique_ptr<http::HttpServer> server;  // outlives the models, whose last answers it gets
   auto models = serve::ModelServer::open(disk, *options);
   if (!models) return failed_to_open(models.status(), arguments.json);
   arguments.http.threads = arguments.threads;
   arguments.http.idle_timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(arguments.idle_timeout));
-  auto started = serve::HttpServer::start(arguments.http, [&] { return (*models)->make_handler(); });
+  auto started = http::HttpServer::start(arguments.http, [&] { return (*models)->make_handler(); });
   if (!started) return failed(started.status(), arguments.json);
   server = std::move(*started);
   (*models)->count_connections([&] { return server->connections(); });

@@ -8,11 +8,15 @@
 #include <set>
 
 #include "apps/serve/answer_json.h"
+#include "apps/text/prometheus.h"
 #include "messages/values/json_text.h"
 
 namespace troupe::serve {
 namespace {
 
+using http::HttpAnswer;
+using http::HttpReply;
+using http::HttpRequest;
 using Json = nlohmann::ordered_json;
 
 unsigned http_status(Code code) {
@@ -156,7 +160,7 @@ class ModelServer::Requests {
   void handle(const HttpRequest& request, const HttpReply& reply) {
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
-    if (path == "/metrics") return reply({200, metrics(), "text/plain; version=0.0.4"});
+    if (path == "/metrics") return reply({200, metrics(), prometheus_type});
     if (path == "/v1/models") return reply({200, all_models()});
     constexpr std::string_view models = "/v1/models/";
     const auto route =
@@ -248,7 +252,7 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(Disk& disk, ModelServerOp
   return std::unique_ptr<ModelServer>(new ModelServer(std::move(state)));
 }
 
-HttpHandler ModelServer::make_handler() {
+http::HttpHandler ModelServer::make_handler() {
   return [requests = std::make_shared<Requests>(*state_)](
              const HttpRequest& request, const HttpReply& reply) { requests->handle(request, reply); };
 }

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/serve/http_server.h"
+#include "apps/http/http_server.h"
 #include "apps/serve/served_model.h"
 #include "apps/serve/serving_metrics.h"
 
@@ -34,7 +34,7 @@ class ModelServer {
   ~ModelServer();
 
   /// Returns a handler for one thread of an HttpServer. This object must outlive the calls of the handler.
-  HttpHandler make_handler();
+  http::HttpHandler make_handler();
   /// Sets the function that returns the number of open connections, for the metrics.
   void count_connections(std::function<size_t()> count);
   /// Looks for new versions of all models. Blocks. Returns what could not be loaded. One thread at a time.

@@ -1,4 +1,4 @@
-#include "apps/serve/http_server.h"
+#include "apps/http/http_server.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -21,12 +21,11 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
-namespace troupe::serve {
+namespace troupe::http {
 namespace {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
@@ -127,33 +126,35 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     parser_->body_limit(shared_->options.max_body);
     parser_->header_limit(max_header_bytes);
     lowest().expires_after(shared_->options.idle_timeout);
-    http::async_read_header(stream_, buffer_, *parser_,
-                            [self = this->shared_from_this()](error_code error, size_t) {
-                              if (error || self->parser_->is_done()) return self->has_read(error);
-                              if (beast::iequals(self->parser_->get()[http::field::expect], "100-continue"))
-                                return self->invite();
-                              self->read_body();
-                            });
+    beast::http::async_read_header(
+        stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, size_t) {
+          if (error || self->parser_->is_done()) return self->has_read(error);
+          if (beast::iequals(self->parser_->get()[beast::http::field::expect], "100-continue"))
+            return self->invite();
+          self->read_body();
+        });
   }
 
   /// Tells a client that waits for permission that it may send the body.
   void invite() {
-    invitation_ = {http::status::continue_, 11};
-    http::async_write(stream_, invitation_, [self = this->shared_from_this()](error_code error, size_t) {
-      if (!error) self->read_body();
-    });
+    invitation_ = {beast::http::status::continue_, 11};
+    beast::http::async_write(stream_, invitation_,
+                             [self = this->shared_from_this()](error_code error, size_t) {
+                               if (!error) self->read_body();
+                             });
   }
 
   void read_body() {
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](error_code error, size_t) { self->has_read(error); });
+    beast::http::async_read(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](error_code error, size_t) { self->has_read(error); });
   }
 
   void has_read(error_code error) {
-    if (error == http::error::body_limit)
+    if (error == beast::http::error::body_limit)
       return refuse(413, "the body has more than " + std::to_string(shared_->options.max_body) + " bytes");
-    if (error == http::error::end_of_stream) return close();
-    if (error && error.category() == http::make_error_code(http::error::bad_method).category())
+    if (error == beast::http::error::end_of_stream) return close();
+    if (error && error.category() == beast::http::make_error_code(beast::http::error::bad_method).category())
       return refuse(400, "the request is not HTTP: " + error.message());
     if (error) return;  // the client has gone or is too slow, or the server stops
     busy_ = true;
@@ -177,12 +178,12 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     message_ = {};
     message_.version(11);
     message_.result(answer.status);
-    message_.set(http::field::content_type, answer.content_type);
+    message_.set(beast::http::field::content_type, answer.content_type);
     message_.keep_alive(keeps_alive_ && !shared_->stopping);
     message_.body() = std::move(answer.body);
     message_.prepare_payload();
     lowest().expires_after(shared_->options.idle_timeout);
-    http::async_write(stream_, message_, [self = this->shared_from_this()](error_code error, size_t) {
+    beast::http::async_write(stream_, message_, [self = this->shared_from_this()](error_code error, size_t) {
       if (error) return;
       if (self->message_.keep_alive())
         self->read();
@@ -200,9 +201,9 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   const std::shared_ptr<Shared> shared_;
   const HttpHandler& handler_;
   beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::string_body> message_;
-  http::response<http::empty_body> invitation_;
+  std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
+  beast::http::response<beast::http::string_body> message_;
+  beast::http::response<beast::http::empty_body> invitation_;
   bool keeps_alive_ = true;
   bool busy_ = false;  ///< a request is in progress
 };
@@ -321,4 +322,4 @@ void HttpServer::stop(std::chrono::nanoseconds patience) {
   for (Worker& worker : state_->workers) worker.stop();
 }
 
-}  // namespace troupe::serve
+}  // namespace troupe::http

@@ -11,7 +11,7 @@
 
 #include "messages/values/status.h"
 
-namespace troupe::serve {
+namespace troupe::http {
 
 struct HttpRequest {
   std::string method;  ///< "GET", "POST", ...
@@ -64,4 +64,4 @@ class HttpServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace troupe::serve
+}  // namespace troupe::http
