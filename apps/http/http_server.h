@@ -1,6 +1,6 @@
-// HttpServer: serves HTTP/1.1 on a TCP port, with or without TLS. Each of its threads serves a part of the connections.
-// Limits protect it: of the size of a request, of idle and slow connections, and of the number of connections. The owner starts and
-// stops it; handlers run on its threads.
+// HttpServer: serves HTTP/1.1 on a TCP port, with or without TLS, or at a socket in the file system. Each of its threads serves a
+// part of the connections. Limits protect it: of the size of a request, of idle and slow connections, and of the number of
+// connections. The owner starts and stops it; handlers run on its threads.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "messages/values/status.h"
 
@@ -16,6 +18,7 @@ namespace troupe::http {
 struct HttpRequest {
   std::string method;  ///< "GET", "POST", ...
   std::string target;  ///< the path, with the query if there is one
+  std::string host;    ///< the name under which the client has asked for the server
   std::string body;
 };
 
@@ -23,6 +26,11 @@ struct HttpAnswer {
   unsigned status = 200;
   std::string body;
   const char* content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  /// If not empty, the answer has no body, but goes on: what this function returns is sent once per interval, and a last time when
+  /// the server stops. Called on the thread of the connection.
+  std::function<std::string()> more = {};
+  std::chrono::nanoseconds interval = std::chrono::seconds(1);
 };
 
 /// Sends the answer. Called exactly once, from any thread.
@@ -31,8 +39,10 @@ using HttpReply = std::function<void(HttpAnswer)>;
 using HttpHandler = std::function<void(HttpRequest, HttpReply)>;
 
 struct HttpOptions {
-  std::string address = "127.0.0.1";
-  uint16_t port = 0;  ///< 0: any free one
+  /// The path of a socket for the processes of this user; empty: a TCP port. The file is removed with the server.
+  std::string socket;
+  std::string address = "127.0.0.1";  ///< an IP address, or "localhost"
+  uint16_t port = 0;                  ///< 0: any free one
   size_t threads = 1;
   size_t max_connections = 10'000;
   uint64_t max_body = uint64_t{64} << 20;  ///< in bytes
@@ -45,13 +55,14 @@ struct HttpOptions {
 class HttpServer {
  public:
   /// Begins to serve. `make_handler` is called once for each thread. Fails with Unavailable, naming address and port, if the port
-  /// is taken or the address is not one of this machine, and with InvalidArgument for a bad address or certificate.
+  /// is taken or the address is not one of this machine, and with InvalidArgument for a bad address or
+  /// certificate.
   static Result<std::unique_ptr<HttpServer>> start(const HttpOptions& options,
                                                    const std::function<HttpHandler()>& make_handler);
   /// Ends as stop() does, without waiting.
   ~HttpServer();
 
-  uint16_t port() const;
+  uint16_t port() const;  ///< 0 for a socket in the file system
   size_t connections() const;
   /// Accepts no more connections and requests, and waits until those in progress are answered, at most for the time given. Handlers
   /// are not called any more afterwards. Their replies may still come; the server must exist until then.

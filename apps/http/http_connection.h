@@ -1,0 +1,278 @@
+// The connections of an HttpServer, over TCP, TLS or sockets in the file system. Included by http_server.cpp alone. Each connection
+// belongs to the thread of the server that has accepted it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+
+#include "apps/http/http_server.h"
+
+namespace troupe::http {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using boost::system::error_code;
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using UnixStream = beast::basic_stream<asio::local::stream_protocol>;
+
+constexpr uint64_t max_header_bytes = 16 << 10;
+
+/// What ends when the server stops: a connection that waits for a request, or whose answer has no other end.
+class Idle {
+ public:
+  virtual ~Idle() = default;
+  /// Closes the connection unless a request is in progress whose answer will end. Any thread.
+  virtual void close_if_idle() = 0;
+};
+
+/// What the connections of a server share.
+class Shared {
+ public:
+  explicit Shared(const HttpOptions& given) : options(given) {}
+
+  /// Returns false if there are too many connections.
+  bool enter(const std::shared_ptr<Idle>& connection) {
+    const std::lock_guard guard(mutex_);
+    if (connections_.size() >= options.max_connections) return false;
+    connections_.emplace(connection.get(), connection);
+    return true;
+  }
+  void leave(const Idle* connection) {
+    const std::lock_guard guard(mutex_);
+    connections_.erase(connection);
+    if (connections_.empty()) empty_.notify_all();
+  }
+  size_t connections() const {
+    const std::lock_guard guard(mutex_);
+    return connections_.size();
+  }
+  /// Closes idle connections, and waits until the others have ended.
+  void stop(std::chrono::nanoseconds patience) {
+    stopping = true;
+    std::unique_lock lock(mutex_);
+    std::vector<std::shared_ptr<Idle>> open;
+    for (const auto& [address, connection] : connections_)
+      if (auto kept = connection.lock()) open.push_back(std::move(kept));
+    lock.unlock();
+    for (const auto& connection : open) connection->close_if_idle();
+    open.clear();
+    lock.lock();
+    empty_.wait_for(lock, patience, [&] { return connections_.empty(); });
+  }
+
+  const HttpOptions options;
+  std::optional<asio::ssl::context> tls;
+  std::atomic<bool> stopping{false};
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable empty_;
+  std::map<const Idle*, std::weak_ptr<Idle>> connections_;
+};
+
+/// A connection of a client: reads a request, has it answered, writes the answer, and so on. It keeps itself alive while something
+/// is in progress; the thread that has accepted it carries everything out.
+template <class Stream>
+class Connection final : public Idle, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(Stream stream, std::shared_ptr<Shared> shared, const HttpHandler& handler)
+      : stream_(std::move(stream)), timer_(stream_.get_executor()), shared_(std::move(shared)),
+        handler_(handler) {}
+  ~Connection() override { shared_->leave(this); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  /// Called first, on the thread of the connection.
+  void begin() {
+    if (!shared_->enter(this->shared_from_this())) return;
+    if constexpr (std::is_same_v<Stream, TlsStream>) {
+      lowest().expires_after(shared_->options.idle_timeout);
+      stream_.async_handshake(asio::ssl::stream_base::server,
+                              [self = this->shared_from_this()](error_code error) {
+                                if (!error) self->read();
+                              });
+    } else {
+      read();
+    }
+  }
+
+  void close_if_idle() override {
+    asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      if (self->more_)
+        self->timer_.cancel();  // the last part follows
+      else if (!self->busy_)
+        self->lowest().cancel();
+    });
+  }
+
+ private:
+  auto& lowest() { return beast::get_lowest_layer(stream_); }
+
+  void read() {
+    busy_ = false;
+    if (shared_->stopping) return close();
+    parser_.emplace();
+    parser_->body_limit(shared_->options.max_body);
+    parser_->header_limit(max_header_bytes);
+    lowest().expires_after(shared_->options.idle_timeout);
+    beast::http::async_read_header(
+        stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, size_t) {
+          if (error || self->parser_->is_done()) return self->has_read(error);
+          if (beast::iequals(self->parser_->get()[beast::http::field::expect], "100-continue"))
+            return self->invite();
+          self->read_body();
+        });
+  }
+
+  /// Tells a client that waits for permission that it may send the body.
+  void invite() {
+    invitation_ = {beast::http::status::continue_, 11};
+    beast::http::async_write(stream_, invitation_,
+                             [self = this->shared_from_this()](error_code error, size_t) {
+                               if (!error) self->read_body();
+                             });
+  }
+
+  void read_body() {
+    beast::http::async_read(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](error_code error, size_t) { self->has_read(error); });
+  }
+
+  void has_read(error_code error) {
+    if (error == beast::http::error::body_limit)
+      return refuse(413, "the body has more than " + std::to_string(shared_->options.max_body) + " bytes");
+    if (error == beast::http::error::end_of_stream) return close();
+    if (error && error.category() == beast::http::make_error_code(beast::http::error::bad_method).category())
+      return refuse(400, "the request is not HTTP: " + error.message());
+    if (error) return;  // the client has gone or is too slow, or the server stops
+    busy_ = true;
+    lowest().expires_never();
+    auto& message = parser_->get();
+    keeps_alive_ = message.keep_alive();
+    HttpRequest request{std::string(message.method_string()), std::string(message.target()),
+                        std::string(message[beast::http::field::host]), std::move(message.body())};
+    handler_(std::move(request), [self = this->shared_from_this()](HttpAnswer answer) {
+      asio::post(self->stream_.get_executor(),
+                 [self, answer = std::move(answer)]() mutable { self->answer(std::move(answer)); });
+    });
+  }
+
+  void refuse(unsigned status, const std::string& why) {
+    keeps_alive_ = false;
+    write({status, "{\"error\":\"" + why + "\"}"});
+  }
+
+  void answer(HttpAnswer answer) {
+    if (answer.more)
+      begin_stream(std::move(answer));
+    else
+      write(std::move(answer));
+  }
+
+  void set_head(auto& message, const HttpAnswer& answer) {
+    message = {};
+    message.version(11);
+    message.result(answer.status);
+    message.set(beast::http::field::content_type, answer.content_type);
+    for (const auto& [name, value] : answer.headers) message.set(name, value);
+    message.keep_alive(keeps_alive_ && !shared_->stopping && !answer.more);
+  }
+
+  /// Begins an answer that goes on until the client goes or the server stops.
+  void begin_stream(HttpAnswer answer) {
+    set_head(head_, answer);
+    head_.chunked(true);
+    head_writer_.emplace(head_);
+    more_ = std::move(answer.more);
+    interval_ = answer.interval;
+    lowest().expires_after(shared_->options.idle_timeout);
+    beast::http::async_write_header(stream_, *head_writer_,
+                                    [self = this->shared_from_this()](error_code error, size_t) {
+                                      if (!error) self->write_more();
+                                    });
+  }
+
+  /// Writes the next part, which is the last one if the server stops.
+  void write_more() {
+    const bool is_last = shared_->stopping;
+    part_ = more_();
+    if (part_.empty()) return is_last ? end_stream() : await_more();
+    lowest().expires_after(shared_->options.idle_timeout);
+    asio::async_write(stream_, beast::http::make_chunk(asio::buffer(part_)),
+                      [self = this->shared_from_this(), is_last](error_code error, size_t) {
+                        if (error) return;
+                        is_last ? self->end_stream() : self->await_more();
+                      });
+  }
+
+  void end_stream() {
+    asio::async_write(stream_, beast::http::make_chunk_last(),
+                      [self = this->shared_from_this()](error_code, size_t) { self->close(); });
+  }
+
+  void await_more() {
+    if (shared_->stopping) return write_more();
+    timer_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(interval_));
+    timer_.async_wait([self = this->shared_from_this()](error_code) { self->write_more(); });
+  }
+
+  void write(HttpAnswer answer) {
+    set_head(message_, answer);
+    message_.body() = std::move(answer.body);
+    message_.prepare_payload();
+    lowest().expires_after(shared_->options.idle_timeout);
+    beast::http::async_write(stream_, message_, [self = this->shared_from_this()](error_code error, size_t) {
+      if (error) return;
+      if (self->message_.keep_alive())
+        self->read();
+      else
+        self->close();
+    });
+  }
+
+  void close() {
+    error_code ignored;
+    lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
+  }
+
+  Stream stream_;
+  asio::steady_timer timer_;  ///< until the next part of an answer without end
+  const std::shared_ptr<Shared> shared_;
+  const HttpHandler& handler_;
+  beast::flat_buffer buffer_;
+  std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
+  beast::http::response<beast::http::string_body> message_;
+  beast::http::response<beast::http::empty_body> invitation_;
+  /// Of an answer without end: its head, what yields its parts, how often, and the part that is being written.
+  beast::http::response<beast::http::empty_body> head_;
+  std::optional<beast::http::response_serializer<beast::http::empty_body>> head_writer_;
+  std::function<std::string()> more_;
+  std::chrono::nanoseconds interval_{};
+  std::string part_;
+  bool keeps_alive_ = true;
+  bool busy_ = false;  ///< a request is in progress
+};
+
+}  // namespace troupe::http
