@@ -43,14 +43,13 @@ double input_share(const train::TrainingResult& result) {
 }
 
 nlohmann::ordered_json as_json(const train::TrainingResult& result) {
-  nlohmann::ordered_json object = {{"ending", name(result.ending)},
-                                   {"steps", result.steps},
-                                   {"epochs", result.epochs},
-                                   {"seconds", result.seconds},
-                                   {"input_share", input_share(result)}};
+  nlohmann::ordered_json object = {{"ending", name(result.ending)}, {"steps", result.steps},
+                                   {"epochs", result.epochs},       {"seconds", result.seconds},
+                                   {"loss", result.loss},           {"input_share", input_share(result)}};
   for (const auto& [key, value] : result.evaluation) object[key] = value;
   object["folder"] = result.folder;
   object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);
+  if (!result.checkpoint.empty()) object["checkpoint_step"] = result.checkpoint_step;
   if (result.ending == train::Ending::Stopped) object["signal"] = name_of(stop_signal());
   return object;
 }
@@ -161,6 +160,23 @@ Result<std::optional<cluster::ClusterPlan>> plan_cluster(const TrainArguments& a
   return std::optional(std::move(plan));
 }
 
+/// Lets the trainer print lines and its progress: on a terminal a line that is drawn anew, otherwise a line every ten seconds.
+void show_progress(train::TrainerOptions& options, bool terminal) {
+  options.line = [terminal](const std::string& line) {
+    std::printf("%s%s\n", terminal ? clear_line : "", line.c_str());
+    std::fflush(stdout);
+  };
+  if (!terminal) {
+    options.progress = options.line;
+    options.progress_interval = std::chrono::seconds(10);
+    return;
+  }
+  options.progress = [](const std::string& line) {
+    std::printf("%s%s", clear_line, cut_to_terminal(line).c_str());
+    std::fflush(stdout);
+  };
+}
+
 /// Evaluates the model of a run that has ended on the samples for testing, if the run file has any.
 Status add_test_scores(const config::RunConfig& config, train::TrainingResult& result) try {
   const bool has_ended =
@@ -201,7 +217,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
       "name");
   command.add_option("--dry-run", arguments.dry_run_steps, "run this number of steps and write nothing")
       ->check(CLI::PositiveNumber);
-  command.add_flag("-q,--quiet", arguments.quiet, "print only errors");
+  command.add_flag("-q,--quiet", arguments.quiet, "print only the result and errors");
   add_memory(command, arguments.memory);
   add_transport(command, arguments.transport);
 }
@@ -262,17 +278,8 @@ int train(const TrainArguments& arguments) {
   if (!data) return failed_to_load(data.status(), arguments.run.json);
   options.dry_run_steps = arguments.dry_run_steps;
   options.stop = &stop_on_signals();
-  const bool talks = !arguments.quiet && !arguments.run.json;
   const bool terminal = isatty(STDOUT_FILENO) != 0;
-  if (talks)
-    options.line = [terminal](const std::string& line) {
-      std::printf("%s%s\n", terminal ? clear_line : "", line.c_str());
-    };
-  if (talks && terminal)
-    options.progress = [](const std::string& line) {
-      std::printf("%s%s", clear_line, cut_to_terminal(line).c_str());
-      std::fflush(stdout);
-    };
+  if (!arguments.quiet && !arguments.run.json) show_progress(options, terminal);
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
   if (!arguments.quiet) {
@@ -280,7 +287,7 @@ int train(const TrainArguments& arguments) {
     warn_of_model(*config, *data->train);
   }
   auto result = train::train(*config, *data, options);
-  if (options.progress) std::printf("%s", clear_line);
+  if (options.progress && terminal) std::printf("%s", clear_line);
   if (!result) {
     const bool stopped = stop_signal() != 0 && result.status().code() == Code::Cancelled;
     return failed(with_loss(result.status(), nodes->get()), arguments.run.json,
@@ -291,7 +298,7 @@ int train(const TrainArguments& arguments) {
   if (!status.ok()) return failed(status, arguments.run.json);
   if (arguments.run.json)
     print_json(as_json(*result));
-  else if (!arguments.quiet)
+  else
     print_summary(*result);
   if (result->ending == train::Ending::Stopped) {
     print_stopped(*result);

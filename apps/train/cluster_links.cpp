@@ -14,9 +14,22 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds pause_between_looks{5};
 /// The times until the tasks that are not linked are reported for the first time, and again.
-constexpr std::chrono::seconds first_report{2}, report_interval{10};
+constexpr std::chrono::seconds first_report{2}, report_interval{5};
 
 }  // namespace
+
+std::vector<observe::NodeState> ClusterLinks::states() const {
+  std::vector<observe::NodeState> states;
+  if (!options_.cluster) return states;
+  for (const auto& [job, members] : options_.cluster->jobs)
+    for (const auto& [task, endpoint] : members) {
+      std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
+      const Status status = runtime_.link_status(name);
+      std::string transport = runtime_.transport_of(name);
+      states.push_back({std::move(name), status.ok(), status.text(), std::move(transport)});
+    }
+  return states;
+}
 
 /// Returns the tasks of the cluster that are not linked, each with the last error.
 std::vector<std::pair<std::string, Status>> ClusterLinks::missing() const {
@@ -31,14 +44,22 @@ std::vector<std::pair<std::string, Status>> ClusterLinks::missing() const {
   return tasks;
 }
 
+void ClusterLinks::report(const std::string& line) const {
+  if (options_.monitor) options_.monitor->note(line);
+  if (options_.line) options_.line(line);
+}
+
 Status ClusterLinks::await_all(Clock::time_point end) const {
   auto next_report = Clock::now() + first_report;
   for (auto unlinked = missing(); !unlinked.empty() && Clock::now() < end; unlinked = missing()) {
     if (std::ranges::any_of(unlinked, [](const auto& task) { return is_permanent(task.second.code()); }))
       return {};
-    if (options_.line && Clock::now() >= next_report) {
-      for (const auto& [task, reason] : unlinked) options_.line("waiting for " + task + ": " + reason.text());
-      next_report = Clock::now() + report_interval;
+    if (const auto now = Clock::now(); now >= next_report) {
+      for (const auto& [task, reason] : unlinked) report("waiting for " + task + ": " + reason.text());
+      report("the run goes on waiting for " +
+             std::to_string(std::chrono::ceil<std::chrono::seconds>(end - now).count()) +
+             " s (train.fault.start_timeout)");
+      next_report = now + report_interval;
     }
     TROUPE_RETURN_IF_FAILED(runtime_.status());
     if (options_.stop && options_.stop->load())

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -151,6 +152,12 @@ std::string ClusterRounds::finish() {
   text << "staleness of the gradients: " << std::fixed << mean << " updates in the mean, " << staleness_.most
        << " at most";
   return text.str();
+}
+
+std::optional<observe::GradientCounts> ClusterRounds::gradients() const {
+  const uint64_t dropped = std::accumulate(left_out_.begin(), left_out_.end(), uint64_t{0});
+  if (staleness_.steps == 0 && dropped == 0) return {};
+  return observe::GradientCounts{staleness_.steps, staleness_.sum, staleness_.most, dropped};
 }
 
 AnyMessage ClusterRounds::call(const ActorRef& to, AnyMessage request) {

@@ -51,6 +51,7 @@ class ClusterRounds final : public Rounds {
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
   bool recover(const Status& failure) override;
+  std::optional<observe::GradientCounts> gradients() const override;
   /// Ends the training. Returns text about the gradients that came too late, or about the staleness of gradients.
   std::string finish() override;
   /// Returns the loss of the last round; of a training that has gone on, also before the first round.

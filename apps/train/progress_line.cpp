@@ -6,8 +6,6 @@
 namespace troupe::train {
 namespace {
 
-constexpr std::chrono::milliseconds pause{200};
-
 std::string clock_text(double seconds) {
   const int64_t all = std::llround(seconds);
   const int64_t hours = all / 3600, minutes = all / 60 % 60;
@@ -17,14 +15,23 @@ std::string clock_text(double seconds) {
 
 }  // namespace
 
-std::optional<std::string> ProgressLine::at(uint64_t step, double loss, Time now) {
-  if (now - last_shown_ < pause || step <= first_) return {};
+std::string progress_text(const observe::Pace& pace) {
+  std::string text = fmt::format("epoch {}", pace.epoch);
+  if (pace.max_epochs) text += fmt::format(" of {}", *pace.max_epochs);
+  text += fmt::format("  step {}", pace.step);
+  if (pace.last_step) text += fmt::format("/{}  {} %", *pace.last_step, pace.step * 100 / *pace.last_step);
+  text += fmt::format("  loss {:.4f}", pace.epoch_loss);
+  if (pace.samples_per_second > 0) text += fmt::format("  {:.0f} examples/s", pace.samples_per_second);
+  if (const auto left = pace.left()) text += "  ETA " + clock_text(*left);
+  return text;
+}
+
+std::optional<std::string> ProgressLine::at(Time now) {
+  if (now - last_shown_ < interval_) return {};
+  const observe::Pace pace = monitor_.pace();
+  if (pace.step <= pace.first) return {};
   last_shown_ = now;
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
-  const double rate = static_cast<double>(step - first_) / seconds;
-  return fmt::format("step {}/{}  {} %  loss {:.4f}  {:.0f} examples/s  ETA {}", step, last_,
-                     step * 100 / last_, loss, rate * static_cast<double>(batch_),
-                     clock_text(static_cast<double>(last_ - step) / rate));
+  return progress_text(pace);
 }
 
 }  // namespace troupe::train

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
+#include "apps/observe/run_monitor.h"
 #include "apps/train/training_graph.h"
 #include "messages/values/dtype.h"
 
@@ -25,6 +27,8 @@ class Rounds {
   virtual bool recover(const Status& /*failure*/) { return false; }
   /// Called once, after the last round. Returns a line for the user, which may be empty.
   virtual std::string finish() { return {}; }
+  /// Returns what has been counted of gradients that came late; nothing if all are applied in their round.
+  virtual std::optional<observe::GradientCounts> gradients() const { return {}; }
   /// Returns for how many seconds the last call of advance() waited for batches; if workers wait, the longest time of one.
   double waited() const { return waited_; }
 

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -131,7 +132,9 @@ Status RunFolder::write_events(std::string_view graph_def) {
 }
 
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
-  nlohmann::ordered_json line = {{"step", step}};
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  nlohmann::ordered_json line = {{"step", step}, {"time", static_cast<double>(now.count()) / 1000}};
   for (const auto& [key, value] : values) line[key] = value;
   metrics_ << json_line(line) << '\n' << std::flush;
   if (events_) events_->add_scalars(step, values);

@@ -54,7 +54,7 @@ class RunFolder {
   /// Writes the metrics to a file of TensorBoard, too, and the graph of the model (a GraphDef). Fails with Unavailable if the
   /// system refuses.
   Status write_events(std::string_view graph_def);
-  /// Appends a line {"step": ..., "key": value, ...} to the metrics.
+  /// Appends a line {"step": ..., "time": seconds since 1970, "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 
  private:

@@ -17,11 +17,12 @@
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
 #include "apps/train/local_rounds.h"
+#include "apps/train/monitored_metric.h"
 #include "apps/train/open_run_folder.h"
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
 #include "apps/train/run_folder.h"
-#include "apps/train/stage_devices.h"
+#include "apps/train/run_setting.h"
 
 namespace troupe::train {
 namespace {
@@ -37,23 +38,6 @@ std::string text(const char* format, auto... values) {
   return result;
 }
 
-RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOptions& trainer) {
-  RuntimeOptions options;
-  options.threads = static_cast<size_t>(config.run.threads);
-  options.memory = trainer.memory;
-  options.s3 = trainer.s3;
-  if (trainer.cluster) {
-    options.tasks = {{"client", 0, 1}};
-    options.cluster = trainer.cluster;
-    options.heartbeat = config.train.fault.heartbeat;
-    return options;
-  }
-  options.tasks = tasks_in_process(config);
-  const auto asked = static_cast<int64_t>(options.tasks.size()) * options.tasks.front().cpus;
-  options.devices = static_cast<int>(std::max<int64_t>(options.devices, asked));
-  return options;
-}
-
 constexpr const char* best_prefix = "best";
 
 /// A run, from its start or a checkpoint to its end or the loss of a process.
@@ -62,34 +46,26 @@ class Run {
   /// If `is_restart`, the run continues after a loss, in the folder options.resume.
   Run(const config::RunConfig& config, const TrainerOptions& options, data::TrainAndValid data,
       bool is_restart)
-      : config_(config), options_(options), may_start_over_(is_restart || options.resume == "auto"),
-        data_(std::move(data)), batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
-        runtime_(runtime_options(config, options)), links_(runtime_, options) {}
+      : config_(config), options_(options), monitor_(options.monitor ? *options.monitor : own_monitor_),
+        may_start_over_(is_restart || options.resume == "auto"), data_(std::move(data)),
+        batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
+        runtime_(runtime_options(config, options)), links_(runtime_, options) {
+    monitor_.set_probe([this] { return links_.states(); });
+  }
+  ~Run() {
+    if (options_.control) options_.control->close();
+    monitor_.set_probe({});
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   /// Throws nothing; the errors of steps are returned, too.
   Result<TrainingResult> run() try {
-    const auto mode = config_.train.replication.mode;
-    if ((mode == config::ReplicationMode::Async || mode == config::ReplicationMode::Ssp) && !with_workers())
-      return invalid_argument(
-          "the modes \"async\" and \"ssp\" of train.replication need workers in separate processes, as with "
-          "--local "
-          "ps=1,worker=2 or --cluster");
-    if (is_among_peers(config_) && config_.cluster.tasks.contains("ps"))
-      return invalid_argument(
-          "the modes \"allreduce\" and \"local_sgd\" of train.replication keep the variables on the workers; "
-          "the cluster must have no ps, as with --local worker=2");
-    if (config_.train.replication.backup_workers >= config_.shards())
-      return invalid_argument(
-          "train.replication.backup_workers = " + std::to_string(config_.train.replication.backup_workers) +
-          " must be less than the number of shards, " + std::to_string(config_.shards()));
-    if (config_.train.fault.mirror && !has_servers())
-      return invalid_argument(
-          "train.fault.mirror needs variables that tasks of a cluster own for its workers, as with --local "
-          "ps=2,worker=2");
+    TROUPE_RETURN_IF_FAILED(check_setting(config_, options_));
     if (has_servers()) config_.cluster.owners = first_owners(config_);
     build();
     const auto start_until = Clock::now() + config_.train.fault.start_timeout;
-    TROUPE_RETURN_IF_FAILED(links_.await_all(start_until));
+    TROUPE_RETURN_IF_FAILED(await_nodes(start_until));
     if (!options_.resume.empty() && options_.dry_run_steps == 0) TROUPE_RETURN_IF_FAILED(open_folder());
     if (!goes_on(start_until)) {
       open_session(start_until - Clock::now());
@@ -97,9 +73,12 @@ class Run {
       TROUPE_RETURN_IF_FAILED(make_rounds());
     }
     describe();
+    if (options_.control && folder_) options_.control->open();
     const auto started = Clock::now();
     TROUPE_RETURN_IF_FAILED(loop());
+    if (options_.control) options_.control->close();
     if (const std::string line = rounds_->finish(); !line.empty()) print(line);
+    count_gradients();
     result_.seconds = Seconds(Clock::now() - started).count();
     finish();
     return result_;
@@ -113,11 +92,14 @@ class Run {
   }
 
  private:
-  /// Returns whether each worker runs a graph of its own. Otherwise this process runs one graph on all tasks.
-  bool with_workers() const {
-    return options_.cluster && config_.cluster.tasks.contains("worker") && !config_.is_pipelined();
+  bool with_workers() const { return train::with_workers(config_, options_); }
+  bool has_servers() const { return train::has_servers(config_, options_); }
+  uint64_t per_epoch() const { return static_cast<uint64_t>(batches_->per_epoch()); }
+
+  Status await_nodes(Clock::time_point end) const {
+    const observe::PhaseScope waiting(monitor_, observe::Phase::Waiting);
+    return links_.await_all(end);
   }
-  bool has_servers() const { return with_workers() && !is_among_peers(config_); }
 
   /// Builds the graph for config_.cluster.owners.
   void build() {
@@ -199,8 +181,7 @@ class Run {
     if (owners_ != live->owners) build();
     open_session(start_until - Clock::now());
     auto rounds = cluster_rounds({live->done(), kept->run, &*live});
-    const auto per_epoch = static_cast<uint64_t>(batches_->per_epoch());
-    const uint64_t from = kept->progress.step, epoch_end = (from / per_epoch + 1) * per_epoch;
+    const uint64_t from = kept->progress.step, epoch_end = (from / per_epoch() + 1) * per_epoch();
     if (live->done() < from || live->done() > epoch_end)
       throw Error(failed_precondition("the workers are at step " + std::to_string(live->done()) +
                                       ", the trainer was between " + std::to_string(from) + " and " +
@@ -225,6 +206,7 @@ class Run {
   void restart_worker(const std::string& task) {
     if (!options_.recover || restarted_workers_ == config_.train.fault.max_restarts) return;
     ++restarted_workers_;
+    monitor_.restarted(task);
     if (const Status status = options_.recover({task}); !status.ok())
       print(task + " could not be restarted: " + status.message());
   }
@@ -241,7 +223,9 @@ class Run {
     TROUPE_ASSIGN(auto folder, open_run_folder(config_, options_.resume, runtime_.services().disk()));
     folder_.emplace(std::move(folder));
     result_.folder = folder_->path();
+    monitor_.set_folder(folder_->path());
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
+    if (options_.opened) options_.opened(folder_->path(), model.meta.graph);
     if (config_.observe.tensorboard)
       TROUPE_RETURN_IF_FAILED(
           folder_->write_events(interop::write_graph_def(model.meta.graph, interop::Format::Binary)));
@@ -286,58 +270,52 @@ class Run {
   }
 
   void describe() const {
-    const int64_t micro_batches = model_.micro_batches, stages = config_.stages();
-    const auto shards = static_cast<int64_t>(model_.shards.size()) / micro_batches;
-    const std::string pipelined =
-        config_.is_pipelined()
-            ? text(" of %lld micro-batch%s, %lld stage%s on %lld device%s each",
-                   static_cast<long long>(micro_batches), micro_batches == 1 ? "" : "es",
-                   static_cast<long long>(stages), stages == 1 ? "" : "s",
-                   static_cast<long long>(config_.model.split_over), config_.model.split_over == 1 ? "" : "s")
-            : std::string();
-    print(
-        text("%s: %lld samples, %lld held out, %lld parameters, batch %lld in %lld shard%s%s, %llu steps per "
-             "epoch",
-             config_.run.name.c_str(), static_cast<long long>(data_.train->samples()),
-             static_cast<long long>(data_.valid ? data_.valid->samples() : 0),
-             static_cast<long long>(model_.parameters), static_cast<long long>(config_.batch),
-             static_cast<long long>(shards), shards == 1 ? "" : "s", pipelined.c_str(),
-             static_cast<unsigned long long>(batches_->per_epoch())));
+    monitor_.describe(facts_of(config_, options_, data_, model_, per_epoch()));
+    monitor_.begin(progress_.step);
+    print(description(config_, data_, model_, per_epoch()));
   }
 
   Status loop() {
-    const auto per_epoch = static_cast<uint64_t>(batches_->per_epoch());
     last_saved_ = Clock::now();
     logged_step_ = progress_.step;
-    ProgressLine line(progress_.step, last_step(), config_.batch, last_saved_);
-    if (epoch_has_ended_) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch));
-    while (!done()) {
-      advance(next_pause(per_epoch));
+    const observe::PhaseScope training(monitor_, observe::Phase::Training);
+    ProgressLine line(monitor_, options_.progress_interval, last_saved_);
+    if (epoch_has_ended_) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch()));
+    for (heed(); !done(); heed()) {
+      advance(next_pause());
       if (options_.progress)
-        if (const auto text = line.at(progress_.step, result_.loss, Clock::now())) options_.progress(*text);
+        if (const auto text = line.at(Clock::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
-      if (progress_.step % per_epoch == 0) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch));
+      if (progress_.step % per_epoch() == 0) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch()));
       save_when_due();
     }
     return {};
   }
 
-  /// Returns the step after which the run ends unless something stops it earlier.
-  uint64_t last_step() const {
-    uint64_t last = UINT64_MAX;
-    const auto& train = config_.train;
-    if (options_.dry_run_steps > 0) last = static_cast<uint64_t>(options_.dry_run_steps);
-    if (train.max_steps) last = std::min(last, static_cast<uint64_t>(*train.max_steps));
-    if (train.max_epochs)
-      last = std::min(
-          last, static_cast<uint64_t>(*train.max_epochs) * static_cast<uint64_t>(batches_->per_epoch()));
-    return last;
+  /// Does what is asked of the run between two rounds: saves checkpoints, and waits while it is paused.
+  void heed() {
+    if (!options_.control) return;
+    const auto stopped = [this] { return options_.stop && options_.stop->load(); };
+    bool was_paused = false;
+    do {
+      for (const auto& reply : options_.control->take_saves()) {
+        save();
+        reply(result_.checkpoint);
+      }
+      if (!options_.control->paused() || stopped()) break;
+      if (!std::exchange(was_paused, true)) print("paused after step " + std::to_string(progress_.step));
+      const observe::PhaseScope paused(monitor_, observe::Phase::Paused);
+      options_.control->await(std::chrono::milliseconds(100));
+    } while (true);
+    if (was_paused) print(stopped() ? "the pause ends with the run" : "resumed");
   }
 
+  uint64_t last_step() const { return train::last_step(config_, options_, per_epoch()); }
+
   /// Returns the step up to which rounds may run before the next end of an epoch or checkpoint.
-  uint64_t next_pause(uint64_t per_epoch) const {
+  uint64_t next_pause() const {
     const auto multiple_of = [&](uint64_t steps) { return (progress_.step / steps + 1) * steps; };
-    uint64_t pause = std::min(last_step(), multiple_of(per_epoch));
+    uint64_t pause = std::min(last_step(), multiple_of(per_epoch()));
     if (const auto every = config_.train.checkpoint.every.steps; every > 0)
       pause = std::min(pause, multiple_of(static_cast<uint64_t>(every)));
     return pause;
@@ -352,6 +330,10 @@ class Run {
     return progress_.step >= last_step();
   }
 
+  void count_gradients() const {
+    if (const auto counts = rounds_->gradients()) monitor_.gradients(*counts);
+  }
+
   void advance(uint64_t last) {
     const auto begin = Clock::now();
     const auto losses = rounds_->advance(progress_.step, last);
@@ -363,26 +345,29 @@ class Run {
       ++progress_.step;
       if (std::isfinite(loss)) continue;
       result_.ending = Ending::Diverged;
-      return print(text("stopped at step %llu, because the loss is %g",
-                        static_cast<unsigned long long>(progress_.step), loss));
+      print(text("stopped at step %llu, because the loss is %g",
+                 static_cast<unsigned long long>(progress_.step), loss));
+      break;
     }
+    monitor_.rounds(progress_.step, result_.loss, progress_.epoch_loss.mean(), rounds_->waited());
+    count_gradients();
   }
-
-  using Record = std::vector<std::pair<std::string, double>>;
 
   /// Returns nothing if there are no samples to evaluate.
   Record evaluate() {
     if (!data_.valid) return {};
+    const observe::PhaseScope evaluating(monitor_, observe::Phase::Evaluating);
     return with_session([this] { return evaluation_->run(*data_.valid); });
   }
 
   /// Evaluates the current model and appends the result to the metrics.
   Record log_metrics() {
-    const double epochs = static_cast<double>(progress_.step) / static_cast<double>(batches_->per_epoch());
+    const double epochs = static_cast<double>(progress_.step) / static_cast<double>(per_epoch());
     const EpochLoss& losses = progress_.epoch_loss;
     Record record{{"epoch", epochs}, {"train/loss", losses.rounds > 0 ? losses.mean() : result_.loss}};
     for (const auto& [name, value] : evaluate()) record.emplace_back("valid/" + name, value);
     if (folder_) folder_->log(progress_.step, record);
+    monitor_.scored({progress_.step, epochs, 0, {record.begin() + 1, record.end()}});
     logged_step_ = progress_.step;
     return record;
   }
@@ -395,27 +380,10 @@ class Run {
                             all ? (" of " + std::to_string(*all)).c_str() : "", record[1].second);
     for (const auto& [name, value] : record)
       if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
-    print(line);
+    if (options_.line) options_.line(line);  // the monitor has the scores
     if (config_.train.early_stop) check_early_stop(*config_.train.early_stop, record, epoch);
     if (config_.train.plateau) TROUPE_RETURN_IF_FAILED(check_plateau(*config_.train.plateau, record, epoch));
     return keep_progress();
-  }
-
-  /// Updates the best score of a metric. Returns whether the metric has improved, or nothing if the record does not have it.
-  static std::optional<bool> improves(const config::Monitor& monitor, const Record& record, uint64_t epoch,
-                                      Best& best) {
-    const auto found = std::ranges::find(record, monitor.metric, &Record::value_type::first);
-    if (found == record.end()) return {};
-    const double value = found->second;
-    const double gain =
-        best.score ? (monitor.higher_is_better ? value - *best.score : *best.score - value) : 0;
-    if (best.score && !(gain > monitor.min_delta)) return false;
-    best = {value, epoch};
-    return true;
-  }
-
-  static bool patience_is_over(const config::Monitor& monitor, const Best& best, uint64_t epoch) {
-    return epoch - best.epoch >= static_cast<uint64_t>(monitor.patience);
   }
 
   void check_early_stop(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
@@ -449,6 +417,7 @@ class Run {
 
   /// Begins to save the present state. If training goes on while the checkpoint is written, that takes its time.
   void begin_save(bool unhurried) {
+    const observe::PhaseScope saving(monitor_, observe::Phase::Saving);
     end_save();
     saving_ = with_session([this, unhurried] {
       return session_->begin_save(checkpoints(), {.round = progress_.step,
@@ -469,11 +438,13 @@ class Run {
 
   Status await_save() {
     if (!saving_) return {};
+    const observe::PhaseScope saving(monitor_, observe::Phase::Saving);
     try {
       const SavedCheckpoint saved = std::exchange(saving_, {})->wait();
       if (!saved.problem.empty()) print("old checkpoints could not be deleted: " + saved.problem);
       result_.checkpoint = saved.folder;
       result_.checkpoint_step = saving_step_;
+      monitor_.saved(saved.folder, saving_step_);
       return {};
     } catch (const Error& error) {
       print("the checkpoint of step " + std::to_string(saving_step_) +
@@ -505,11 +476,14 @@ class Run {
   }
 
   void print(const std::string& line) const {
+    monitor_.note(line);
     if (options_.line) options_.line(line);
   }
 
   config::RunConfig config_;
   const TrainerOptions& options_;
+  observe::RunMonitor own_monitor_;  ///< used if the options have none
+  observe::RunMonitor& monitor_;
   const bool may_start_over_;  ///< if there is no checkpoint
   data::TrainAndValid data_;
   std::unique_ptr<data::Batches> batches_;
@@ -566,6 +540,8 @@ Result<TrainingResult> train(const config::RunConfig& config, const data::TrainA
         !retry_may_help(outcome.result.status().code()))
       return std::move(outcome.result);
     ++restarts;
+    if (options.monitor)
+      for (const std::string& task : outcome.silent) options.monitor->restarted(task);
     if (options.line)
       options.line(text("%s; restart %lld of %lld", outcome.result.status().message().c_str(),
                         static_cast<long long>(restarts), static_cast<long long>(max_restarts)));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "actors/net/cluster.h"
 #include "apps/config/run_config.h"
 #include "apps/data/load.h"
+#include "apps/observe/run_control.h"
+#include "apps/observe/run_monitor.h"
 #include "messages/objects/s3_options.h"
 
 namespace troupe::train {
@@ -35,8 +38,13 @@ struct TrainerOptions {
   std::function<bool()> lost = {};
   const std::atomic<bool>* stop = nullptr;  ///< if set to true, the run saves and ends after the current step
   std::function<void(const std::string&)> line;  ///< if not empty, receives lines of text for the user
-  /// If not empty, receives lines that describe the progress, each of which replaces the one before it.
+  /// If not empty, receives lines that describe the progress, one per interval at most.
   std::function<void(const std::string&)> progress;
+  std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(200);
+  observe::RunMonitor* monitor = nullptr;  ///< if set, learns what the run does
+  observe::RunControl* control = nullptr;  ///< if set, says what the run is to do
+  /// If not empty, is told the folder of the run and the model, as those use it who have it afterwards.
+  std::function<void(const std::string& folder, const Graph& model)> opened = {};
 };
 
 enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };

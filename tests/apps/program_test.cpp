@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(a_progress_line_fits_the_terminal) {
       const size_t begin = at + clear.size(), end = output.find(clear, begin);
       const std::string line = output.substr(begin, end == std::string::npos ? end : end - begin);
       at = end;
-      if (!line.starts_with("step ") || says(line, "\n")) continue;
+      if (!line.starts_with("epoch ") || says(line, "\n")) continue;
       ++drawn;
       BOOST_TEST(line.size() < columns, line);
     }

@@ -6,17 +6,34 @@ namespace troupe::train {
 namespace {
 
 using namespace std::chrono_literals;
+using observe::Pace;
 
 BOOST_AUTO_TEST_CASE(a_progress_line_tells_rate_and_time_left) {
+  Pace pace{100, 350, 1100, 4, 12, 0.05, 25, 1600};
+  BOOST_TEST(progress_text(pace) ==
+             "epoch 4 of 12  step 350/1100  31 %  loss 0.0500  1600 examples/s  ETA 0:30");
+  pace.steps_per_second = 0.01;
+  pace.samples_per_second = 0.64;
+  BOOST_TEST(progress_text(pace) ==
+             "epoch 4 of 12  step 350/1100  31 %  loss 0.0500  1 examples/s  ETA 20:50:00");
+}
+
+BOOST_AUTO_TEST_CASE(a_progress_line_leaves_out_what_is_not_known) {
+  const Pace pace{0, 350, {}, 4, {}, 0.05, 0, 0};
+  BOOST_TEST(progress_text(pace) == "epoch 4  step 350  loss 0.0500");
+}
+
+BOOST_AUTO_TEST_CASE(a_progress_line_comes_once_per_interval) {
+  observe::RunMonitor monitor;
+  monitor.describe({.name = "run", .batch = 64, .steps_per_epoch = 100, .last_step = {}, .max_epochs = {}});
   const ProgressLine::Time begin;
-  ProgressLine line(100, 1100, 64, begin);
-  BOOST_TEST(!line.at(100, 1, begin + 1s));    // no step is done yet
-  BOOST_TEST(!line.at(101, 1, begin + 10ms));  // too soon
-  BOOST_TEST(line.at(350, 0.05, begin + 10s).value() ==
-             "step 350/1100  31 %  loss 0.0500  1600 examples/s  ETA 0:30");
-  BOOST_TEST(!line.at(351, 0.05, begin + 10s + 100ms));
-  BOOST_TEST(line.at(352, 2, begin + 25200s).value() ==
-             "step 352/1100  32 %  loss 2.0000  1 examples/s  ETA 20:46:40");
+  ProgressLine line(monitor, 10s, begin);
+  BOOST_TEST(!line.at(begin + 11s));  // no step is done yet
+  monitor.rounds(101, 3, 2, 0);
+  BOOST_TEST(!line.at(begin + 9s));
+  BOOST_TEST(line.at(begin + 11s).value() == "epoch 2  step 101  loss 2.0000");
+  BOOST_TEST(!line.at(begin + 20s));
+  BOOST_TEST(line.at(begin + 21s).has_value());
 }
 
 }  // namespace
