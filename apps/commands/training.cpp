@@ -13,6 +13,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/commands/object_store.h"
 #include "apps/commands/rank_options.h"
+#include "apps/commands/watched_training.h"
 #include "apps/config/cluster_file.h"
 #include "apps/data/file_patterns.h"
 #include "apps/runs/trained_run.h"
@@ -54,13 +55,29 @@ nlohmann::ordered_json as_json(const train::TrainingResult& result) {
   return object;
 }
 
-/// Writes the result to the folder of the run.
-Status keep_result(const train::TrainingResult& result) {
-  if (result.folder.empty()) return {};
+/// Writes the result to the folder of the run, if it has one, with the time.
+Status keep_result(const std::string& folder, nlohmann::ordered_json result) {
+  if (folder.empty()) return {};
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  result["time"] = static_cast<double>(now.count()) / 1000;
   RealDisk disk;
-  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, result.folder + "/result.json"));
-  TROUPE_RETURN_IF_FAILED(file.write(json_line(as_json(result)) + '\n'));
+  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, folder + "/result.json"));
+  TROUPE_RETURN_IF_FAILED(file.write(json_line(result) + '\n'));
   return file.commit();
+}
+
+/// Reports the failure of a training, and keeps it as its result. Returns the exit code.
+int failed_training(const Status& status, WatchedTraining& watched, bool json) {
+  const bool stopped = stop_signal() != 0 && status.code() == Code::Cancelled;
+  const int code = stopped ? exit_code_of(stop_signal()) : Error(status).exit_code();
+  watched.ended(stopped ? "stopped" : "failed");
+  (void)keep_result(watched.folder(), {{"ending", stopped ? "stopped" : "failed"},
+                                       {"error", status.message()},
+                                       {"code", name(status.code())},
+                                       {"exit_code", code},
+                                       {"folder", watched.folder()}});
+  return failed(status, json, code);
 }
 
 /// Reports which checkpoint exists after a signal has ended the training in order.
@@ -280,6 +297,8 @@ int train(const TrainArguments& arguments) {
   options.stop = &stop_on_signals();
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   if (!arguments.quiet && !arguments.run.json) show_progress(options, terminal);
+  auto watched = WatchedTraining::begin(*config, options);
+  if (!watched) return failed(watched.status(), arguments.run.json);
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
   if (!arguments.quiet) {
@@ -288,13 +307,11 @@ int train(const TrainArguments& arguments) {
   }
   auto result = train::train(*config, *data, options);
   if (options.progress && terminal) std::printf("%s", clear_line);
-  if (!result) {
-    const bool stopped = stop_signal() != 0 && result.status().code() == Code::Cancelled;
-    return failed(with_loss(result.status(), nodes->get()), arguments.run.json,
-                  stopped ? std::optional<int>(exit_code_of(stop_signal())) : std::nullopt);
-  }
+  if (!result)
+    return failed_training(with_loss(result.status(), nodes->get()), **watched, arguments.run.json);
   Status status = add_test_scores(*config, *result);
-  if (status.ok()) status = keep_result(*result);
+  (*watched)->ended(name(result->ending));
+  if (status.ok()) status = keep_result(result->folder, as_json(*result));
   if (!status.ok()) return failed(status, arguments.run.json);
   if (arguments.run.json)
     print_json(as_json(*result));

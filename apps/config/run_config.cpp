@@ -7,6 +7,7 @@
 #include "apps/config/cross_checks.h"
 #include "apps/config/data_keys.h"
 #include "apps/config/model.h"
+#include "apps/config/observe_keys.h"
 #include "apps/config/reader.h"
 #include "apps/config/scores.h"
 #include "apps/config/table_keys.h"
@@ -240,7 +241,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
     config.model.input = config.data.columns.empty() ? data::feature_column : table_features;
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
-  config.observe.tensorboard = root.table("observe").get<bool>("tensorboard");
+  config.observe = read_observe(root.table("observe"));
   config.document = document;
   check_across_keys(config, refused_paths, diagnostics);
   refused.complete = refused.complete && names_are_complete(refused_paths, root);

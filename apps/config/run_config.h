@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/config/evaluate.h"
+#include "apps/config/observe_keys.h"
 #include "apps/config/schema.h"
 #include "apps/data/options.h"
 #include "apps/data/ragged/row_parser.h"
@@ -172,11 +173,6 @@ struct Train {
   Replication replication;
   Checkpoint checkpoint;
   Fault fault;
-};
-
-/// How a run can be watched.
-struct Observe {
-  bool tensorboard = true;  ///< whether the run writes event files of TensorBoard
 };
 
 /// The number of tasks of each job, and of CPU devices of each task.

@@ -301,7 +301,9 @@ constexpr Key keys[] = {
      {.initial = "1", .range = between(1, 64)}},
     {"observe", Kind::Section, "how the run can be watched", {.initial = "{}"}},
     {"observe.tensorboard", Kind::Boolean, "whether the run writes event files of TensorBoard to its folder", {.initial = "true"}},
-    {"observe.metrics", Kind::Unavailable, "a server of metrics for Prometheus"},
+    {"observe.page", Kind::Endpoints, "where a page shows the run while it trains: ADDRESS:PORT of this machine; port 0: any free one"},
+    {"observe.metrics", Kind::Endpoints, "where counters for Prometheus are served, at /metrics: ADDRESS:PORT; port 0: any free one"},
+    {"observe.hosts", Kind::Strings, "names under which browsers may ask for them, beside localhost and IP addresses"},
 };
 // clang-format on
 

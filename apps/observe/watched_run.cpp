@@ -1,0 +1,93 @@
+#include "apps/observe/watched_run.h"
+
+#include <sys/stat.h>
+
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/http/unix_client.h"
+#include "apps/observe/run_server.h"
+#include "apps/train/run_folder.h"
+
+namespace troupe::observe {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr auto patience = std::chrono::minutes(10);  // a checkpoint may take long
+
+/// Returns the JSON object in a file; nothing if there is none.
+std::optional<Json> object_in(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return {};
+  Json json = Json::parse(file, nullptr, false);
+  return json.is_object() ? std::optional(std::move(json)) : std::nullopt;
+}
+
+/// Returns when a file was written, such as "2026-11-26 12:40:03"; empty if there is none.
+std::string time_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  tm local{};
+  ::localtime_r(&info.st_mtime, &local);
+  std::string text(32, '\0');
+  text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local));
+  return text;
+}
+
+/// Returns how the last training in a folder ended.
+std::string how_it_ended(const std::string& folder) {
+  const std::string file = folder + "/result.json";
+  if (const auto result = object_in(file); result && result->contains("ending"))
+    return "its last one ended at " + time_of(file) + ": " + (*result)["ending"].dump();
+  const std::string last = time_of(folder + "/metrics.jsonl");
+  return last.empty() ? "none has written anything there"
+                      : "its last one ended without a result, not before " + last;
+}
+
+}  // namespace
+
+Result<std::string> find_run(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(path + "/config.toml", error)) return path;
+  int newest = 0;
+  std::string found;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    const int number = train::run_number(entry.path().filename().string());
+    if (number <= newest) continue;
+    newest = number;
+    found = entry.path().string();
+  }
+  if (found.empty()) return not_found(path + " is neither the folder of a run nor one that contains runs");
+  return found;
+}
+
+Result<Json> ask_run(const std::string& folder, const std::string& method, const std::string& target) {
+  auto answer = http::ask(folder + '/' + socket_name, method, target, patience);
+  if (!answer && answer.status().code() == Code::NotFound)
+    return not_found("no training runs in " + folder + ": " + how_it_ended(folder));
+  if (!answer) return answer.status();
+  Json json = Json::parse(answer->body, nullptr, false);
+  if (!json.is_object()) return data_loss("the run in " + folder + " has answered something else than JSON");
+  if (answer->status == 200) return json;
+  const auto text = json.find("error");
+  const std::string why = text != json.end() && text->is_string() ? text->get<std::string>() : answer->body;
+  return answer->status == 501 ? unimplemented(why) : failed_precondition(folder + ": " + why);
+}
+
+Result<Json> state_of_run(const std::string& folder) {
+  auto state = ask_run(folder, "GET", "/status");
+  if (state || state.status().code() != Code::NotFound) return state;
+  const auto result = object_in(folder + "/result.json");
+  if (!result) return state;
+  Json ended = {{"phase", "ended"}};
+  ended.update(*result);
+  return ended;
+}
+
+}  // namespace troupe::observe

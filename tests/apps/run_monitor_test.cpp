@@ -1,0 +1,169 @@
+// What is known of a run while it trains: the monitor, its text for Prometheus and for terminals, and what is asked of the run.
+#include "apps/observe/run_monitor.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "apps/http/known_host.h"
+#include "apps/observe/run_control.h"
+#include "apps/observe/run_metrics.h"
+#include "apps/observe/status_json.h"
+#include "apps/observe/status_text.h"
+
+namespace troupe::observe {
+namespace {
+
+using namespace std::chrono_literals;
+
+bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+/// A run of 4 epochs of 10 steps, of which 25 steps are done.
+struct Fixture {
+  Fixture() {
+    monitor.describe({.name = "digits \"7\"",
+                      .samples = 640,
+                      .parameters = 7510,
+                      .batch = 64,
+                      .steps_per_epoch = 10,
+                      .last_step = 40,
+                      .max_epochs = 4});
+    monitor.enter(Phase::Training);
+    monitor.rounds(25, 0.5, 0.75, 0);
+    monitor.scored({20, 2, 0, {{"train/loss", 0.9}, {"valid/accuracy", 0.8}}});
+  }
+  RunMonitor monitor;
+};
+
+BOOST_AUTO_TEST_SUITE(run_monitor)
+
+BOOST_AUTO_TEST_CASE(a_curve_keeps_the_mean_of_all_steps_in_few_points) {
+  LossCurve curve(8);
+  for (uint64_t step = 1; step <= 1024; ++step) curve.add(step, static_cast<double>(step));
+  const auto& points = curve.points();
+  BOOST_TEST(points.size() < 8u);
+  BOOST_TEST_REQUIRE(points.size() >= 4u);
+  const uint64_t width = points[0].first;
+  uint64_t before = 0;
+  for (const auto& [step, loss] : points) {
+    BOOST_TEST(step - before == width);
+    BOOST_TEST(loss == static_cast<double>(before + 1 + step) / 2);  // of the steps before + 1, ..., step
+    before = step;
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_snapshot_says_where_the_run_is, Fixture) {
+  const RunSnapshot run = monitor.snapshot();
+  BOOST_TEST(run.pace.epoch == 3u);
+  BOOST_TEST(run.pace.step == 25u);
+  BOOST_TEST(run.pace.epoch_loss == 0.75);
+  BOOST_TEST(run.loss == 0.5);
+  BOOST_TEST(!run.pace.left());  // one point tells no pace
+  BOOST_TEST((run.phase == Phase::Training));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_parts_of_the_time_are_the_whole, Fixture) {
+  {
+    const PhaseScope evaluating(monitor, Phase::Evaluating);
+    monitor.enter(Phase::Paused);
+  }
+  monitor.rounds(26, 0.5, 0.75, 1e9);  // no more than all of the training
+  monitor.ended("completed");
+  const RunSnapshot run = monitor.snapshot();
+  double all = 0;
+  for (const auto& [what, seconds] : run.spent) {
+    BOOST_TEST(seconds >= 0);
+    all += seconds;
+  }
+  BOOST_TEST(all > 0);
+  BOOST_TEST(all <= run.time - run.started + 0.01);
+}
+
+BOOST_FIXTURE_TEST_CASE(nodes_are_remembered_with_what_happened_to_them, Fixture) {
+  bool linked = true;
+  monitor.set_probe([&] { return std::vector<NodeState>{{"/job:ps/replica:0/task:0", linked, "refused"}}; });
+  BOOST_TEST(monitor.snapshot().nodes.at(0).last_seen > 0);
+  monitor.restarted("/job:ps/replica:0/task:0");
+  linked = false;
+  monitor.set_probe({});
+  const NodeState node = monitor.snapshot().nodes.at(0);
+  BOOST_TEST(!node.linked);
+  BOOST_TEST(node.last_seen > 0);
+  BOOST_TEST(node.restarts == 1u);
+}
+
+BOOST_FIXTURE_TEST_CASE(counters_are_in_the_format_of_prometheus, Fixture) {
+  monitor.gradients({10, 25, 4, 0});
+  const std::string text = run_metrics(monitor.snapshot());
+  for (const std::string line :
+       {"# HELP troupe_steps_total ", "# TYPE troupe_steps_total counter",
+        R"(troupe_steps_total{run="digits \"7\""} 25)", R"(troupe_last_step{run="digits \"7\""} 40)",
+        R"(troupe_score{run="digits \"7\"",metric="valid/accuracy"} 0.8)",
+        R"(troupe_phase{run="digits \"7\"",phase="training"} 1)",
+        R"(troupe_gradient_staleness_updates_total{run="digits \"7\""} 25)"})
+    BOOST_TEST(says(text, line), text);
+  BOOST_TEST(text.ends_with('\n'));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_state_is_shown_as_text, Fixture) {
+  monitor.note("lost\033[2J a worker");
+  std::string text;
+  for (const auto& line : status_lines(status_json(monitor.snapshot()))) text += line + '\n';
+  for (const std::string part : {"digits \"7\": training", "epoch 3 of 4   step 25 of 40 (62 %)",
+                                 "valid/accuracy 0.8", "lost\\x1b[2J a worker"})
+    BOOST_TEST(says(text, part), text);
+}
+
+BOOST_AUTO_TEST_CASE(anything_may_be_in_the_state_that_is_shown) {
+  for (const char* text :
+       {"{}", R"({"step":"x"})", R"({"step":1,"nodes":3,"notes":[1],"scores":[[]],"spent":[]})",
+        R"({"step":null,"ending":7})"})
+    BOOST_TEST(!status_lines(nlohmann::ordered_json::parse(text)).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_control_refuses_while_nothing_trains) {
+  int stops = 0;
+  RunControl control([&] { ++stops; });
+  Status saved;
+  const auto save = [&] {
+    control.save([&](const Result<std::string>& result) { saved = result.status(); });
+  };
+  BOOST_TEST((control.pause().code() == Code::FailedPrecondition));
+  save();
+  BOOST_TEST((saved.code() == Code::FailedPrecondition));
+  control.open();
+  saved = {};
+  save();
+  BOOST_TEST(control.pause().ok());
+  BOOST_TEST(control.paused());
+  control.close();  // before the trainer has taken what was asked
+  BOOST_TEST((saved.code() == Code::FailedPrecondition));
+  BOOST_TEST(!control.paused());
+  control.stop();  // a run may end before it trains
+  BOOST_TEST(stops == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_paused_trainer_wakes_up_when_something_is_asked) {
+  RunControl control([] {});
+  control.open();
+  BOOST_TEST(control.pause().ok());
+  std::thread other([&] { BOOST_TEST(control.resume().ok()); });
+  while (control.paused()) control.await(1h);
+  other.join();
+}
+
+BOOST_AUTO_TEST_CASE(names_of_strangers_are_refused) {
+  const std::vector<std::string> hosts = {"lab.example"};
+  for (const char* known : {"127.0.0.1:8080", "127.0.0.1", "localhost:1", "localhost", "[::1]:8080", "[::1]",
+                            "10.1.2.3:80", "lab.example:8080"})
+    BOOST_TEST(http::is_known_host(known, hosts), known);
+  for (const char* strange : {"", ":80", "evil.example", "evil.example:8080", "127.0.0.1.evil.example",
+                              "localhost.evil.example", "[", "[]", "[::1", "lab.example.evil", "::1"})
+    BOOST_TEST(!http::is_known_host(strange, hosts), strange);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe::observe
