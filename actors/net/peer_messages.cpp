@@ -8,6 +8,7 @@
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/mirror.capnp.h"
+#include "messages/schemas/monitor.capnp.h"
 #include "messages/schemas/registrar.capnp.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/session.capnp.h"
@@ -63,7 +64,9 @@ const auto& receivers() {
       DropShards,                         // checkpoint
       DescribeCluster, ClusterDescribed,  // registrar
       BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate, Relocated,
-      ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed, EndTraining,  // trainer
+      ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed, EndTraining, ControlTraining,
+      TrainingControlled,           // trainer
+      DescribeNode, NodeDescribed,  // monitor
       BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed, FinishRound,
       RoundFinished, RequireShards, EndRounds, RoundsEnded,
       StopFollowing,  // rounds
@@ -120,6 +123,8 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<Relocate, Relocated>(request, answer) ||
          goes_with<ResumeTraining, TrainingResumed>(request, answer) ||
          goes_with<ReportActivity, Activity>(request, answer) ||
+         goes_with<ControlTraining, TrainingControlled>(request, answer) ||
+         goes_with<DescribeNode, NodeDescribed>(request, answer) ||
          goes_with<BeginMirror, MirrorBegun>(request, answer) ||
          goes_with<AwaitMirrorEnd, MirrorEnded>(request, answer) ||
          goes_with<EndMirror, MirrorEnded>(request, answer) ||

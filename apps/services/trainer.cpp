@@ -8,6 +8,7 @@
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
 #include "apps/services/job_thread.h"
+#include "apps/services/run_control_role.h"
 #include "apps/train/peer_replica.h"
 #include "apps/train/replica.h"
 #include "messages/schemas/rounds.capnp.h"
@@ -230,6 +231,8 @@ class TrainerRole final : public Role {
     on<wire::TrainingExpired>([this](const auto& message, Reply) {
       if (awaits_client_ && message->getClient() == clients_) end();
     });
+    on<wire::ControlTraining>(
+        [this](const auto& message, Reply reply) { pass_on(message, std::move(reply)); });
     on<wire::ReportActivity>([this](const auto&, Reply reply) { reply(activity()); });
     on<wire::InterruptRound>([this](const auto& message, Reply) {
       const auto replica = work_->training.replica();
@@ -251,6 +254,7 @@ class TrainerRole final : public Role {
     training_ = message->getTraining();
     run_ = {message->getRun(), std::string(view(message->getConfig()))};
     patience_ = std::chrono::nanoseconds(message->getPatience());
+    client_ = read(message->getClient());
     follow(*client);
     work_->rounds.post([work = work_.get(), &runtime = runtime_,
                         message] { return begin(work->training, runtime, message); },
@@ -275,12 +279,25 @@ class TrainerRole final : public Role {
     if (!client) return reply(client.status());
     if (run_.number == 0 || run_ != Run{message->getRun(), std::string(view(message->getConfig()))})
       return reply(not_found("this worker has no training of this run"));
+    client_ = read(message->getClient());
     follow(*client);
     work_->rounds.post(
         [work = work_.get(), number = training_] {
           return services::resume(work->training, number, work->last_loss);
         },
         std::move(reply));
+  }
+
+  /// Passes a request on to the client of the training.
+  void pass_on(const Message<wire::ControlTraining>& message, Reply reply) const {
+    if (!work_->training.replica())
+      return reply(not_found("no training runs on " + runtime_.services().task()));
+    const auto control = runtime_.services().find({client_.task, client_.incarnation, control_role, {}});
+    if (!control) return reply(control.status());
+    runtime_.services().call(*control, message,
+                             [reply = std::make_shared<Reply>(std::move(reply))](Result<AnyMessage> answer) {
+                               (*reply)(std::move(answer));
+                             });
   }
 
   AnyMessage activity() const {
@@ -292,6 +309,7 @@ class TrainerRole final : public Role {
     draft->setCpu(static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec));
     draft->setWorks(work_->rounds.busy() && !waits);
     draft->setSteps(replica ? replica->steps().begun.load() : 0);
+    draft->setTraining(replica ? training_ : 0);
     return draft.finish();
   }
 
@@ -318,6 +336,7 @@ class TrainerRole final : public Role {
   Runtime& runtime_;
   std::shared_ptr<Work> work_;
   uint64_t training_ = 0;  ///< the number of the current training
+  Address client_;         ///< an actor of its client
   /// What a client that was started anew must know to resume the training.
   struct Run {
     uint64_t number = 0;  ///< 0: there is no training that can be resumed

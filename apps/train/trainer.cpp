@@ -12,6 +12,7 @@
 #include "apps/interop/write_graph.h"
 #include "apps/nn/variable_snapshot.h"
 #include "apps/runs/run_model.h"
+#include "apps/services/run_control_role.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
@@ -51,6 +52,7 @@ class Run {
         batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
         runtime_(runtime_options(config, options)), links_(runtime_, options) {
     monitor_.set_probe([this] { return links_.states(); });
+    if (options.control && with_workers()) control_role_.emplace(runtime_, *options.control);
   }
   ~Run() {
     if (options_.control) options_.control->close();
@@ -488,6 +490,7 @@ class Run {
   data::TrainAndValid data_;
   std::unique_ptr<data::Batches> batches_;
   Runtime runtime_;
+  std::optional<services::RunControlRole> control_role_;
   const ClusterLinks links_;
   std::optional<Graph> graph_;
   TrainingGraph model_;

@@ -18,6 +18,10 @@
 #     |<------------------------ Activity |
 #     | InterruptRound ------------------>| the running step ends with Cancelled; the round will be repeated
 #
+#   another client                      trainer                                              client
+#     | ControlTraining ----------------->| ControlTraining ---------------------------------->|
+#     |<-------------- TrainingControlled |<-------------------------------- TrainingControlled |
+#
 #   client that was started anew
 #     | ResumeTraining ------------------>| waits until the rounds that are requested have ended or failed
 #     |<--------------- TrainingResumed   |
@@ -120,6 +124,19 @@ struct Activity {
   cpu @0 :UInt64;             # for how many nanoseconds the process has used processors since its start
   works @1 :Bool;             # whether the trainer does something else than wait for a step, such as reading data
   steps @2 :UInt64;           # how many steps of the training have begun
+  training @3 :UInt64;        # its number; 0: none has begun
+}
+
+struct ControlTraining {
+  # Request, answered by TrainingControlled. Another client of the cluster sends it to the trainer of a worker (`troupe ctl
+  # --cluster`), which passes it on to the actor with the role "control" of the client of its training. Fails with NotFound if no
+  # training runs on the worker, and with FailedPrecondition if the client does not run rounds at the moment.
+
+  action @0 :Text;            # "pause" (between two rounds), "resume", "checkpoint" (which is answered when it is saved) or "stop"
+}
+
+struct TrainingControlled {
+  checkpoint @0 :Text;        # the folder of the checkpoint that was asked for
 }
 
 struct InterruptRound {

@@ -13,6 +13,7 @@
 #include "messages/schemas/graph.capnp.h"
 #include "messages/schemas/link.capnp.h"
 #include "messages/schemas/mirror.capnp.h"
+#include "messages/schemas/monitor.capnp.h"
 #include "messages/schemas/mutex.capnp.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/queue_runners.capnp.h"
@@ -103,7 +104,8 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<ListActors, ActorsListed, ChildEnded>();
   check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
              Relocated, ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed,
-             EndTraining, TrainingExpired>();
+             EndTraining, TrainingExpired, ControlTraining, TrainingControlled>();
+  check_each<DescribeNode, NodeDescribed>();
 }
 
 }  // namespace

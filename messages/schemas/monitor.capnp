@@ -1,0 +1,28 @@
+# Monitor: one per node. It tells clients what its node is and does (`troupe status --cluster`).
+#
+#   client                              monitor
+#     | DescribeNode ------------------->|
+#     |<------------------ NodeDescribed |
+#
+# What the trainer of the node does, the client learns from the trainer itself (ReportActivity in trainer.capnp). Both answer at
+# once, whatever the node is computing. An answer has some dozens of bytes for each task that the client names.
+@0x9c9b2e0a6f1d4e57;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("troupe::wire");
+
+struct DescribeNode {
+  # Request, answered by NodeDescribed. Changes nothing; any client may send it at any time.
+
+  tasks @0 :List(Text);       # full names; those of the other members of the cluster
+}
+
+struct NodeDescribed {
+  started @0 :Float64;        # when the process began to serve, in seconds since 1970
+  links @1 :List(LinkState);  # to the tasks in their order
+}
+
+struct LinkState {
+  linked @0 :Bool;
+  text @1 :Text;              # how frames travel ("shared memory"), or why they do not
+}
