@@ -1,10 +1,12 @@
 // The subcommand top: the state of a run, again and again, until the run ends.
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -44,8 +46,16 @@ class Keyboard {
   const bool is_terminal_;
 };
 
-/// Shows the lines: on a terminal in place of those before.
-void show(const std::vector<std::string>& lines, bool terminal) {
+/// Returns how many lines fit the terminal at the standard output; SIZE_MAX if that is unknown.
+size_t rows_of_terminal() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row : SIZE_MAX;
+}
+
+/// Shows the lines: on a terminal in place of those before, as many as fit.
+void show(std::vector<std::string> lines, bool terminal) {
+  const size_t rows = rows_of_terminal();
+  if (terminal && lines.size() > rows - 2) lines.resize(rows - 2);  // 2: the last line, and the one after it
   std::string text = terminal ? "\033[H" : "";
   for (const std::string& line : lines) text += terminal ? cut_to_terminal(line) + "\033[K\n" : line + '\n';
   text += terminal ? "\033[Jq ends\n" : "\n";

@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(who_is_waited_for_is_said) {
                                      {"--cluster", cluster_file("plain.toml", "lab"), "--set",
                                       "train.fault.start_timeout=1h"}));
   BOOST_TEST(client.wait_for("waiting for /job:worker/replica:0/task:0: no link to"), client.output());
+  BOOST_TEST(client.wait_for("the run goes on waiting for "), client.output());
   BOOST_TEST(client.output().find("Connection refused") != std::string::npos, client.output());
 }
 
