@@ -53,6 +53,13 @@ bool may_meet(wire::Hello::Reader hello, const NodeIdentity& self, const Network
 
 uint64_t next(uint64_t sequence, bool bulk) { return sequence == 0 ? (bulk ? 2 : 1) : sequence + 2; }
 
+/// Returns the bytes of a frame, also those that were lent.
+size_t size_of_frame(const Frame& frame) {
+  size_t bytes = frame_header_bytes + frame.words.size() * sizeof(uint64_t);
+  for (const Tensor& tensor : frame.attachments) bytes += tensor.bytes();
+  return bytes;
+}
+
 }  // namespace
 
 const char* build_id() { return TROUPE_VERSION; }
@@ -89,9 +96,11 @@ void Channel::say_hello() {
 Result<uint64_t> Channel::send(FrameHeader header, AnyMessage message) {
   header.sequence = next(sent_, name_ && name_->bulk);
   header.incarnation = self_.incarnation;
+  const size_t bytes = frame_header_bytes + message.bytes();
   TROUPE_ASSIGN(auto frame, encode(header, std::move(message), connection_->lender()));
   sent_ = header.sequence;
   connection_->send(std::move(frame));
+  if (traffic_) traffic_->sent.fetch_add(bytes, std::memory_order_relaxed);
   return sent_;
 }
 
@@ -120,6 +129,7 @@ void Channel::closed(Status reason) {
 
 void Channel::received(Frame frame) {
   last_received_ = node_.env.clock.now();
+  if (traffic_) traffic_->received.fetch_add(size_of_frame(frame), std::memory_order_relaxed);
   const uint64_t sequence = frame.header.sequence;
   if (received_ != 0 && sequence <= received_) {
     ++repeated_;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "actors/engine/node.h"
+#include "actors/net/traffic.h"
 #include "messages/env/network.h"
 
 namespace troupe {
@@ -56,6 +57,8 @@ class Channel final : private Connection::Events {
           std::unique_ptr<Connection> connection, std::optional<ChannelName> name);
 
   void set_owner(Owner& owner) { owner_ = &owner; }
+  /// The messages from now on are counted there.
+  void count(std::shared_ptr<Traffic> traffic) { traffic_ = std::move(traffic); }
   /// The identity of the peer; empty before its Hello has been accepted.
   const std::optional<NodeIdentity>& peer() const { return peer_; }
   const ChannelName& name() const { return *name_; }
@@ -102,6 +105,7 @@ class Channel final : private Connection::Events {
   int64_t opened_ = 0, last_received_ = 0;  ///< times
   uint64_t sent_ = 0, received_ = 0;        ///< the sequence of the last frame; 0: none
   uint64_t repeated_ = 0;
+  std::shared_ptr<Traffic> traffic_;  ///< null: nobody counts
 };
 
 }  // namespace troupe

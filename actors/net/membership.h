@@ -44,6 +44,7 @@ class Membership {
   Status link_status(const std::string& task) const { return incarnation_of(task).status(); }
   /// See Peers.
   std::string transport_of(const std::string& task) const { return peers_->transport_of(task); }
+  const Traffic& traffic() const { return peers_->traffic(); }
 
  private:
   Membership(ActorNode& node, const MembershipOptions& options);

@@ -36,6 +36,7 @@ void Peers::await_hello(std::unique_ptr<Connection> connection, std::string expe
                         std::optional<ChannelName> name) {
   auto channel = std::make_unique<Channel>(node_, static_cast<Channel::Owner&>(*this), options_.self,
                                            options_.link.frames, std::move(connection), name);
+  channel->count(traffic_);
   pending_.push_back({std::move(channel), std::move(expected), ++last_pending_});
   node_.env.clock.call_at(node_.env.clock.now() + options_.link.hello,
                           [alive = alive_, number = last_pending_] {

@@ -55,6 +55,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
   /// Returns how frames for actors of a linked task travel: by the transport that the network offers, or "TCP", with the reason if
   /// this node tried the other one. Empty while the link is not complete. Any thread.
   std::string transport_of(const std::string& task) const;
+  /// What has been exchanged with all peers so far. Any thread.
+  const Traffic& traffic() const { return *traffic_; }
 
  private:
   /// A connection whose peer has not sent its Hello yet.
@@ -97,6 +99,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
 
   ActorNode& node_;
   const PeersOptions options_;
+  const std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
   /// Null after the destructor; for callbacks that may come later than that.
   const std::shared_ptr<Peers*> alive_;
   std::mt19937_64 random_;

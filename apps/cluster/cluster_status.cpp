@@ -74,6 +74,8 @@ Result<ActorRef> actor_of(const Runtime& runtime, const char* role, const std::s
 void take(NodeReport& node, const Message<wire::NodeDescribed>& answer,
           const std::vector<NodeReport>& nodes) {
   node.started = answer->getStarted();
+  node.sent = answer->getSent();
+  node.received = answer->getReceived();
   const auto links = answer->getLinks();
   uint32_t i = 0;
   for (const NodeReport& other : nodes) {

@@ -13,13 +13,14 @@
 namespace troupe::cluster {
 
 struct NodeReport {
-  std::string task, endpoint;  ///< the full name of the task
-  Status reached;              ///< why the node could not be asked
-  double started = 0;          ///< in seconds since 1970
-  bool trains = false;         ///< a training has begun on it
-  bool works = false;          ///< it does something else than wait for a step
-  uint64_t steps = 0;          ///< of that training
-  double cpu_seconds = 0;      ///< the processor time that the node has used
+  std::string task, endpoint;       ///< the full name of the task
+  Status reached;                   ///< why the node could not be asked
+  double started = 0;               ///< in seconds since 1970
+  bool trains = false;              ///< a training has begun on it
+  bool works = false;               ///< it does something else than wait for a step
+  uint64_t steps = 0;               ///< of that training
+  double cpu_seconds = 0;           ///< the processor time that the node has used
+  uint64_t sent = 0, received = 0;  ///< the bytes of all its messages
   /// The other tasks to which it is not linked, with the reason.
   std::vector<std::pair<std::string, std::string>> unlinked;
 };

@@ -53,6 +53,8 @@ nlohmann::ordered_json as_json(const cluster::NodeReport& node) {
   json["activity"] = what_it_does(node);
   if (node.trains) json["steps"] = node.steps;
   json["cpu_seconds"] = node.cpu_seconds;
+  json["sent_bytes"] = node.sent;
+  json["received_bytes"] = node.received;
   json["unlinked"] = nlohmann::ordered_json::array();
   for (const auto& [task, why] : node.unlinked)
     json["unlinked"].push_back({{"task", task}, {"problem", why}});
@@ -66,8 +68,10 @@ void print(const cluster::NodeReport& node) {
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const double age = std::chrono::duration<double>(now).count() - node.started;
-  std::printf("%-32s %s, up for %.0f s, %.1f s of processors", node.task.c_str(), what_it_does(node), age,
-              node.cpu_seconds);
+  constexpr double megabyte = 1e6;
+  std::printf("%-32s %s, up for %.0f s, %.1f s of processors, sent %.1f MB, received %.1f MB",
+              node.task.c_str(), what_it_does(node), age, node.cpu_seconds,
+              static_cast<double>(node.sent) / megabyte, static_cast<double>(node.received) / megabyte);
   if (node.trains) std::printf(", step %llu", static_cast<unsigned long long>(node.steps));
   std::printf("\n");
   for (const auto& [task, why] : node.unlinked)

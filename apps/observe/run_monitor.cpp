@@ -53,9 +53,8 @@ void RunMonitor::begin(uint64_t step) {
   recent_.clear();
 }
 
-void RunMonitor::rounds(uint64_t step, double loss, double epoch_loss, double waited) {
+void RunMonitor::rounds(uint64_t step, double loss, double epoch_loss, double waited, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
-  const auto now = Clock::now();
   if (step > step_) losses_.add(step, loss, step - step_);
   step_ = step;
   loss_ = loss;
@@ -119,7 +118,7 @@ void RunMonitor::spend(Clock::time_point now) {
 Phase RunMonitor::enter(Phase phase) {
   const std::lock_guard lock(mutex_);
   spend(Clock::now());
-  if (phase_ == Phase::Paused && phase != Phase::Paused) recent_.clear();  // the pause is no part of the pace
+  if (phase_ == Phase::Paused || phase == Phase::Paused) recent_.clear();  // a pause is no part of the pace
   return std::exchange(phase_, phase);
 }
 

@@ -33,6 +33,12 @@ struct RunFacts {
   std::optional<uint64_t> max_epochs;  ///< if the run file says it
 };
 
+/// The bytes of the messages of a node, and how many there were per second lately.
+struct NodeTraffic {
+  uint64_t sent = 0, received = 0;
+  double sent_per_second = 0, received_per_second = 0;
+};
+
 struct NodeState {
   std::string task;  ///< the full name
   bool linked = false;
@@ -40,6 +46,7 @@ struct NodeState {
   std::string transport = {};  ///< how frames travel to it, if it is linked
   double last_seen = 0;        ///< when it was linked for the last time, as far as it was looked at; 0: never
   uint64_t restarts = 0;       ///< how often it was started anew in this run
+  NodeTraffic traffic = {};
 };
 
 /// What is counted of the gradients that do not come in time.
@@ -110,7 +117,8 @@ class RunMonitor {
   /// The run begins after this step, or goes on there.
   void begin(uint64_t step);
   /// Rounds have been run, the last one of which is `step`. `waited`: for how many seconds they waited for batches.
-  void rounds(uint64_t step, double loss, double epoch_loss, double waited);
+  void rounds(uint64_t step, double loss, double epoch_loss, double waited,
+              Clock::time_point now = Clock::now());
   void scored(Scores scores);
   void gradients(const GradientCounts& counts);
   void saved(const std::string& checkpoint, uint64_t step);

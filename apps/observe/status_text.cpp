@@ -43,13 +43,11 @@ std::string progress(const Json& state) {
 }
 
 /// Returns names and numbers, except for those that `left_out` names.
-std::string figures(const Json& json, std::initializer_list<const char*> left_out) {
+std::string figures(const Json& json, const std::vector<std::string>& left_out) {
   std::string text;
-  for (const auto& [name, value] : json.items()) {
-    const bool is_left_out = std::ranges::any_of(left_out, [&](const char* other) { return name == other; });
-    if (value.is_number() && !is_left_out)
+  for (const auto& [name, value] : json.items())
+    if (value.is_number() && std::ranges::count(left_out, name) == 0)
       text += fmt::format("{}{} {:.4g}", text.empty() ? "" : "   ", escaped(name), value.get<double>());
-  }
   return text;
 }
 
@@ -72,6 +70,10 @@ void add_nodes(const Json& state, std::vector<std::string>& lines) {
     const bool is_up = linked && linked->is_boolean() && linked->get<bool>();
     std::string line = fmt::format("  {:<32} {}  {}", string(node, "task"), is_up ? "linked " : "missing",
                                    string(node, is_up ? "transport" : "problem"));
+    if (is_up)
+      line += fmt::format("   sends {:.3g} MB/s, receives {:.3g} MB/s",
+                          number(node, "sent_bytes_per_second") / 1e6,
+                          number(node, "received_bytes_per_second") / 1e6);
     if (const double restarts = number(node, "restarts"); restarts > 0)
       line += fmt::format("  started anew {:.0f} times", restarts);
     lines.push_back(std::move(line));

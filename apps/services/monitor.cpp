@@ -4,6 +4,7 @@
 
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
+#include "actors/runtime_impl.h"
 #include "messages/schemas/monitor.capnp.h"
 #include "messages/wire/texts_wire.h"
 #include "messages/wire/wire.h"
@@ -25,6 +26,10 @@ class MonitorRole final : public Role {
   AnyMessage describe(wire::DescribeNode::Reader message) const {
     Draft<wire::NodeDescribed> draft;
     draft->setStarted(started_);
+    if (const auto& process = runtime_.impl(); process.joined.load(std::memory_order_acquire)) {
+      draft->setSent(process.membership->traffic().sent);
+      draft->setReceived(process.membership->traffic().received);
+    }
     const auto tasks = read(message.getTasks());
     auto links = draft->initLinks(static_cast<uint32_t>(tasks.size()));
     for (uint32_t i = 0; i < tasks.size(); ++i) {

@@ -18,19 +18,6 @@ constexpr std::chrono::seconds first_report{2}, report_interval{5};
 
 }  // namespace
 
-std::vector<observe::NodeState> ClusterLinks::states() const {
-  std::vector<observe::NodeState> states;
-  if (!options_.cluster) return states;
-  for (const auto& [job, members] : options_.cluster->jobs)
-    for (const auto& [task, endpoint] : members) {
-      std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
-      const Status status = runtime_.link_status(name);
-      std::string transport = runtime_.transport_of(name);
-      states.push_back({std::move(name), status.ok(), status.text(), std::move(transport)});
-    }
-  return states;
-}
-
 /// Returns the tasks of the cluster that are not linked, each with the last error.
 std::vector<std::pair<std::string, Status>> ClusterLinks::missing() const {
   std::vector<std::pair<std::string, Status>> tasks;

@@ -19,15 +19,11 @@ class ClusterLinks {
 
   /// Waits until every task is linked, the time is over, or a link is refused permanently. In the last two cases the session, which
   /// is opened next, reports the missing tasks. While it waits, it prints which tasks are missing, why, and for how long it goes on
-  /// waiting. Fails with Cancelled if
-  /// the trainer is stopped meanwhile, and with Unavailable if a process of the cluster ends.
+  /// waiting. Fails with Cancelled if the trainer is stopped meanwhile, and with Unavailable if a process of the cluster ends.
   Status await_all(std::chrono::steady_clock::time_point end) const;
   /// Returns the tasks that do not answer. If another task reported the loss that ended the run, this process may not have noticed
   /// it yet; then this waits for as long as that takes.
   std::vector<std::string> silent(const Status& failure, std::chrono::nanoseconds heartbeat) const;
-
-  /// Returns the states of all tasks. Any thread.
-  std::vector<observe::NodeState> states() const;
 
  private:
   std::vector<std::pair<std::string, Status>> missing() const;

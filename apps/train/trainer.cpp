@@ -19,6 +19,7 @@
 #include "apps/train/former_names.h"
 #include "apps/train/local_rounds.h"
 #include "apps/train/monitored_metric.h"
+#include "apps/train/node_watch.h"
 #include "apps/train/open_run_folder.h"
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
@@ -50,8 +51,9 @@ class Run {
       : config_(config), options_(options), monitor_(options.monitor ? *options.monitor : own_monitor_),
         may_start_over_(is_restart || options.resume == "auto"), data_(std::move(data)),
         batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
-        runtime_(runtime_options(config, options)), links_(runtime_, options) {
-    monitor_.set_probe([this] { return links_.states(); });
+        runtime_(runtime_options(config, options)), links_(runtime_, options),
+        nodes_(runtime_, options.cluster) {
+    monitor_.set_probe([this] { return nodes_.states(); });
     if (options.control && with_workers()) control_role_.emplace(runtime_, *options.control);
   }
   ~Run() {
@@ -492,6 +494,7 @@ class Run {
   Runtime runtime_;
   std::optional<services::RunControlRole> control_role_;
   const ClusterLinks links_;
+  const NodeWatch nodes_;
   std::optional<Graph> graph_;
   TrainingGraph model_;
   std::vector<std::string> owners_;  ///< of the variables of the graph: a value of config_.cluster.owners

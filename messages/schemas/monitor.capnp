@@ -20,6 +20,9 @@ struct DescribeNode {
 struct NodeDescribed {
   started @0 :Float64;        # when the process began to serve, in seconds since 1970
   links @1 :List(LinkState);  # to the tasks in their order
+  # How many bytes the messages to and from all other processes of the cluster have had, with tensors that were lent.
+  sent @2 :UInt64;
+  received @3 :UInt64;
 }
 
 struct LinkState {

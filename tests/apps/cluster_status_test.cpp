@@ -65,6 +65,7 @@ BOOST_AUTO_TEST_CASE(nodes_say_what_they_do_while_another_client_trains) {
       await(cluster, [](const Json& json) { return json.at("nodes").at(1).value("steps", 0) > 0; });
   BOOST_TEST(busy.at("nodes").at(1).at("activity").get<std::string>().starts_with("trains"));
   BOOST_TEST(busy.at("nodes").at(0).at("activity") != "trains");
+  BOOST_TEST(busy.at("nodes").at(0).at("received_bytes") > 0);
 
   const auto control = [&](const std::string& action) {
     Program ctl(TROUPE_PROGRAM, {"ctl", "--cluster", cluster, action, "--json"});

@@ -80,9 +80,26 @@ BOOST_FIXTURE_TEST_CASE(the_parts_of_the_time_are_the_whole, Fixture) {
   BOOST_TEST(all <= run.time - run.started + 0.01);
 }
 
+BOOST_AUTO_TEST_CASE(the_pace_is_that_of_the_last_seconds_without_pauses) {
+  RunMonitor monitor;
+  monitor.describe({.name = "run", .batch = 64, .steps_per_epoch = 1000, .last_step = 1000, .max_epochs = 1});
+  const RunMonitor::Clock::time_point begin;
+  for (uint64_t i = 0; i <= 60; ++i) monitor.rounds(i, 1, 1, 0, begin + i * 1s);  // one step per second
+  for (uint64_t i = 61; i <= 80; ++i) monitor.rounds(60 + 5 * (i - 60), 1, 1, 0, begin + i * 1s);
+  BOOST_TEST(monitor.pace().steps_per_second == 5, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(monitor.pace().samples_per_second == 320, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(monitor.pace().left().value() == 168, boost::test_tools::tolerance(1e-9));
+  const PhaseScope paused(monitor, Phase::Paused);
+  BOOST_TEST(monitor.pace().steps_per_second == 0);
+  BOOST_TEST(!monitor.pace().left());
+}
+
 BOOST_FIXTURE_TEST_CASE(nodes_are_remembered_with_what_happened_to_them, Fixture) {
   bool linked = true;
-  monitor.set_probe([&] { return std::vector<NodeState>{{"/job:ps/replica:0/task:0", linked, "refused"}}; });
+  monitor.set_probe([&] {
+    return std::vector<NodeState>{
+        {.task = "/job:ps/replica:0/task:0", .linked = linked, .problem = "refused"}};
+  });
   BOOST_TEST(monitor.snapshot().nodes.at(0).last_seen > 0);
   monitor.restarted("/job:ps/replica:0/task:0");
   linked = false;

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
@@ -154,6 +155,13 @@ BOOST_AUTO_TEST_CASE(a_cluster_pauses_and_goes_on) {
   const Json paused = await_phase("paused");
   BOOST_TEST_REQUIRE(paused.at("nodes").size() == 3u);
   for (const Json& node : paused.at("nodes")) BOOST_TEST(node.at("linked") == true);
+  // What the nodes tell of themselves comes a little later than the state.
+  (void)await([](const Json& state) {
+    const auto has_traffic = [](const Json& node) {
+      return node.at("sent_bytes") > 0 && node.at("received_bytes") > 0;
+    };
+    return std::ranges::all_of(state.at("nodes"), has_traffic);
+  });
   BOOST_TEST(call({"ctl", run_folder, "resume"}).code == 0);
   (void)await_step_after(paused);
   BOOST_TEST(training->end(SIGINT) == 128 + SIGINT, training->output());
