@@ -13,6 +13,7 @@ void add_node_command(CLI::App& app, int& result);
 void add_eval_command(CLI::App& app, int& result);
 void add_predict_command(CLI::App& app, int& result);
 void add_export_command(CLI::App& app, int& result);
+void add_report_command(CLI::App& app, int& result);
 void add_serve_command(CLI::App& app, int& result);
 void add_check_command(CLI::App& app, int& result);
 void add_data_command(CLI::App& app, int& result);
@@ -37,6 +38,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_eval_command(app, result);
   add_predict_command(app, result);
   add_export_command(app, result);
+  add_report_command(app, result);
   add_serve_command(app, result);
   add_check_command(app, result);
   add_data_command(app, result);

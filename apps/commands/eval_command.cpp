@@ -20,19 +20,13 @@ struct EvalArguments {
   runs::LabelledFiles what;
 };
 
-/// Returns the part of the data that is used if no files are given: the one that the training has seen least of.
-std::string default_part(const config::RunConfig& config) {
-  const data::Options& data = config.data;
-  return !data.test.empty() ? "test" : data.valid_split > 0 || !data.valid.empty() ? "valid" : "train";
-}
-
 int eval(EvalArguments arguments) try {
   RealDisk disk;
   const bool json = arguments.run.json;
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
   runs::LabelledFiles& what = arguments.what;
-  if (what.part.empty() && run->config) what.part = default_part(*run->config);
+  if (what.part.empty() && run->config) what.part = runs::default_part(*run->config);
   const auto samples = runs::samples_to_evaluate(disk, *run, what);
   if (!samples) return failed_to_load(samples.status(), json);
   const auto scores = runs::evaluate(*run, **samples);

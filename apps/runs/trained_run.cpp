@@ -137,6 +137,11 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
   return error.status();
 }
 
+std::string default_part(const config::RunConfig& config) {
+  const data::Options& data = config.data;
+  return !data.test.empty() ? "test" : data.valid_split > 0 || !data.valid.empty() ? "valid" : "train";
+}
+
 Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
                                                                    const LabelledFiles& what) {
   if (!run.config)

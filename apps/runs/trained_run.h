@@ -49,6 +49,9 @@ struct LabelledFiles {
   std::string part;  ///< "train", "valid" or "test"; used if there are no files
 };
 
+/// Returns the part that is used if no files are given: the one that the training has seen least of.
+std::string default_part(const config::RunConfig& config);
+
 /// Returns labelled samples. Fails with InvalidArgument if the run file does not have the part.
 Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
                                                                    const LabelledFiles& what);

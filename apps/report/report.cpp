@@ -1,0 +1,59 @@
+#include "apps/report/report.h"
+
+#include <fmt/format.h>
+
+#include "apps/inference/model_source.h"
+#include "apps/report/assets.h"
+#include "apps/report/html.h"
+#include "apps/runs/trained_run.h"
+
+namespace troupe::report {
+namespace {
+
+/// A report that is being made.
+class Maker {
+ public:
+  Maker(Disk& disk, const ReportOptions& options) : disk_(disk), options_(options) {}
+
+  Result<Report> make() && {
+    TROUPE_ASSIGN(report_.folder, find_run(disk_, options_.run));
+    TROUPE_ASSIGN(const RunRecords records, read_records(disk_, report_.folder));
+    std::string body = summary(records) + curves(records) + predictions_of_run();
+    body += section("Config", records.config.empty()
+                                  ? leave_out("The folder has no config.toml.")
+                                  : "<pre class=\"config\">" + html(records.config) + "</pre>");
+    body += section("Made with", facts(options_.environment));
+    report_.page = fmt::format(page_text, fmt::arg("title", html(records.name)),
+                               fmt::arg("style", style_text), fmt::arg("body", body));
+    return std::move(report_);
+  }
+
+ private:
+  std::string leave_out(const std::string& why) {
+    report_.missing.push_back(why);
+    return missing(why);
+  }
+
+  std::string predictions_of_run() {
+    // A path that names a checkpoint stands for its variables.
+    const bool is_model = inference::kind_of(disk_, options_.run) != inference::ModelKind::None;
+    const auto run = runs::open_trained_run(disk_, is_model ? options_.run : report_.folder, options_.set,
+                                            {.threads = options_.threads});
+    if (!run) return section("Predictions", leave_out("There are no predictions: " + run.status().message()));
+    const auto comparison = compare(disk_, *run, options_.samples);
+    if (!comparison)
+      return section("Predictions",
+                     leave_out("Predictions are not compared with labels: " + comparison.status().message()));
+    return predictions(*comparison);
+  }
+
+  Disk& disk_;
+  const ReportOptions& options_;
+  Report report_;
+};
+
+}  // namespace
+
+Result<Report> make_report(Disk& disk, const ReportOptions& options) { return Maker(disk, options).make(); }
+
+}  // namespace troupe::report
