@@ -17,10 +17,8 @@ int draw_graph(draw::DrawArguments& arguments, const std::string& local, bool js
     if (!tasks) return failed(tasks.status(), json);
     arguments.tasks = std::move(*tasks);
   }
-  auto files = draw::draw(arguments);
+  const auto files = draw::draw(arguments);
   if (!files) return failed_to_open(files.status(), json);
-  const auto pictures = draw::make_pictures(*files);
-  files->insert(files->end(), pictures.begin(), pictures.end());
   print_files(*files, json);
   return 0;
 }
@@ -31,21 +29,40 @@ void add_graph_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<draw::DrawArguments>();
   const auto local = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
-  auto* command =
-      app.add_subcommand(
-             "graph",
-             "Draw a graph as it was built, and as it is placed and partitioned. Writes dot files, "
-             "and SVG files if graphviz is installed.")
-          ->footer("Example: troupe graph examples/digits.toml --local ps=1,worker=2 --out digits");
-  command->add_option("file", arguments->file, "run file (TOML), GraphDef or (*.meta) MetaGraphDef")
+  const auto depth = std::make_shared<int>(-1);
+  auto* command = add_command(
+      app, "graph",
+      "Draw a model for readers, and the graph of a step as it is placed and partitioned. Pictures "
+      "need graphviz; without it only dot files are written.",
+      "troupe graph examples/digits.toml -o digits.html");
+  command
+      ->add_option(
+          "file", arguments->file,
+          "run file (TOML), GraphDef or (*.meta) MetaGraphDef, or the folder of a run or a saved model")
       ->required();
   command->add_option("--feed", arguments->feeds, "tensor that the step is fed");
   command->add_option("--fetch", arguments->fetches, "tensor that the step computes");
   command->add_option("--target", arguments->targets, "node that the step runs for its effect");
   command->add_option("--local", *local, "tasks on which the graph is placed: ps=1,worker=2");
-  command->add_option("--out", arguments->out, "prefix of the names of the files");
+  command->add_option(
+      "-o,--out", arguments->out,
+      "a file, whose ending is its form (.dot, .svg, .html), or the prefix of the names of several");
+  command->add_option("--form", arguments->form, "dot, svg, or html: a page whose scopes open with a click")
+      ->check(CLI::IsMember({"dot", "svg", "html"}));
+  command
+      ->add_option(
+          "--depth", *depth,
+          "how many scopes inside each other are open; default: 1, or 0 if that shows more than 30 boxes")
+      ->check(CLI::Range(0, 100));
+  command->add_flag("--gradients", arguments->gradients,
+                    "draw the training: gradients, updates and the state of the optimizer, too");
+  command->add_flag("--all", arguments->all,
+                    "draw every node, also constants and initialisers, without scopes");
   command->add_flag("--json", *json, "print the names of the files as one line of JSON");
-  command->callback([arguments, local, json, &result] { result = draw_graph(*arguments, *local, *json); });
+  command->callback([arguments, local, json, depth, &result] {
+    if (*depth >= 0) arguments->depth = static_cast<size_t>(*depth);
+    result = draw_graph(*arguments, *local, *json);
+  });
 }
 
 }  // namespace troupe::commands

@@ -1,26 +1,13 @@
 #include "apps/draw/dot.h"
 
-#include <array>
 #include <map>
+
+#include "apps/draw/colours.h"
 
 namespace troupe::draw {
 namespace {
 
-constexpr std::array colours = {"#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99",
-                                "#ffff99", "#1f78b4", "#33a02c", "#ff7f00", "#6a3d9a"};
 constexpr const char* no_device_colour = "#eeeeee";
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    if (c == '\n')
-      result += "\\n";
-    else
-      result += c;
-  }
-  return result + '"';
-}
 
 class Drawing {
  public:
@@ -63,12 +50,11 @@ class Drawing {
     return (type.is_ref ? "ref " : "") + std::string(name(type.dtype)) + graph.shape(output).text();
   }
   const char* colour(const std::string& device) {
-    if (device.empty()) return no_device_colour;
-    return colours[number_of_.try_emplace(device, number_of_.size()).first->second % colours.size()];
+    return device.empty() ? no_device_colour : colours_.of(device);
   }
 
   std::string text_;
-  std::map<std::string, size_t> number_of_;  ///< the number of each device, in order of first use
+  Colours colours_;
 };
 
 /// Returns a name that is equal for a Send and its Recv.

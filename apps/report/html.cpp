@@ -44,5 +44,4 @@ std::string short_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-
 }  // namespace troupe::report

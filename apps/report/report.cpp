@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "apps/draw/graphviz.h"
+#include "apps/draw/model_results.h"
+#include "apps/draw/scope_drawing.h"
 #include "apps/inference/model_source.h"
 #include "apps/report/assets.h"
 #include "apps/report/html.h"
 #include "apps/runs/trained_run.h"
+#include "kernels/core/kernel.h"
 
 namespace troupe::report {
 namespace {
@@ -19,12 +23,14 @@ class Maker {
     TROUPE_ASSIGN(report_.folder, find_run(disk_, options_.run));
     TROUPE_ASSIGN(const RunRecords records, read_records(disk_, report_.folder));
     std::string body = summary(records) + curves(records) + predictions_of_run();
+    body += section("Model", model_of_run());
     body += section("Config", records.config.empty()
                                   ? leave_out("The folder has no config.toml.")
                                   : "<pre class=\"config\">" + html(records.config) + "</pre>");
     body += section("Made with", facts(options_.environment));
-    report_.page = fmt::format(page_text, fmt::arg("title", html(records.name)),
-                               fmt::arg("style", style_text), fmt::arg("body", body));
+    report_.page =
+        fmt::format(page_text, fmt::arg("title", html(records.name)),
+                    fmt::arg("style", std::string(style_text) + graph_style_text), fmt::arg("body", body));
     return std::move(report_);
   }
 
@@ -45,6 +51,18 @@ class Maker {
       return section("Predictions",
                      leave_out("Predictions are not compared with labels: " + comparison.status().message()));
     return predictions(*comparison);
+  }
+
+  std::string model_of_run() {
+    const auto library = make_op_library();
+    const auto source =
+        inference::open_model(disk_, report_.folder + '/' + inference::run_model, {"serve"}, library->ops);
+    if (!source) return leave_out("The model is not drawn: " + source.status().message());
+    const draw::GraphView view(source->meta.graph, {.results = draw::model_results(source->meta)});
+    draw::ScopeNumbers numbers;
+    const auto svgs = draw::svgs_of({draw::draw_scope(view, {}, draw::default_depth(view), numbers).dot});
+    return svgs ? "<div class=\"picture\">" + svgs->front() + "</div>"
+                : leave_out("The model is not drawn: " + svgs.status().message());
   }
 
   Disk& disk_;

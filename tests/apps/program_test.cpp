@@ -309,6 +309,28 @@ BOOST_AUTO_TEST_CASE(a_run_file_is_drawn_where_it_would_run) {
   for (const auto& path : spread.at("files")) BOOST_TEST(fs::exists(path.get<std::string>()));
 }
 
+BOOST_AUTO_TEST_CASE(a_drawing_has_the_form_of_its_ending) {
+  const std::string dot = folder.path() + "/one.dot", page = folder.path() + "/page.html";
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  BOOST_TEST(object_of({"graph", digits, "-o", dot, "--json"}, 0).at("files") == Json::array({dot}));
+  for (const char* const part : {"<b>hidden</b>", "<b>w1</b>", "float [?,10]\\n40 B per row"})
+    BOOST_TEST(says(text_of(dot), part));
+  BOOST_TEST(!says(text_of(dot), "shard_0"));  // the model, not its training
+  object_of({"graph", digits, "-o", dot, "--json", "--gradients", "--depth", "0"}, 0);
+  BOOST_TEST(says(text_of(dot), "shard_0"));
+
+  Program program(TROUPE_PROGRAM, {"graph", digits, "-o", page, "--depth", "0"});
+  if (program.end() == 1 && says(program.output(), "is not installed"))
+    return;  // without graphviz there are no pictures
+  const std::string html = text_of(page);
+  for (const char* const part : {"<svg", "id=\"whole\"", "data-scope=\"hidden\"", "data-scope=\"logits\""})
+    BOOST_TEST(says(html, part));
+  BOOST_TEST(!says(html, "http-equiv"));
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
   const std::string graph = folder.write(
       "graph.pbtxt",

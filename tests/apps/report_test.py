@@ -75,16 +75,19 @@ def report(run, *more):
     with open(said["files"][0], encoding="utf-8") as file:
         text = file.read()
     # Whatever a browser would load from elsewhere.
-    assert not re.search(r"(?i)https?://|@import|url\(", text), "the page needs the network"
+    assert not re.search(r"(?i)https?://(?!www\.w3\.org/)|@import|url\(", text), "the page needs the network"
     page = Page(text)
     assert not page.links, page.links
-    return page, said["missing"]
+    # Without graphviz the model is not drawn; that it says so is all that a test can ask for.
+    return page, [why for why in said["missing"] if "is not installed" not in why]
 
 
 def check_classes():
     train("digits", "--set", "train.max_epochs=4")
     page, missing = report("runs/digits")
     assert not missing, missing
+    if shutil.which("dot"):
+        assert page.says("w1") and page.says("SparseSoftmaxCrossEntropyWithLogits"), "the model is not drawn"
     assert os.path.exists("runs/digits/001/report.html")
     matrix = page.rows[next(i for i, row in enumerate(page.rows) if row[:1] == ["label \\ predicted"]):][:11]
     counts = [[int(cell or 0) for cell in row[1:]] for row in matrix[1:]]
