@@ -56,9 +56,12 @@ struct Step {
   Status failure;
   std::vector<Tensor> fetches;
   bool profiled = false;
-  std::vector<Message<wire::PartitionDone>> profiles;  ///< the workers' answers, if the step is profiled
-  TimerId timer = 0;                                   ///< for StepExpired
-  TimerId again = 0;                                   ///< for AbortAgain
+  /// If the step is profiled: when it was sent to the workers, their answers, and when each came.
+  int64_t asked = 0;
+  std::vector<Message<wire::PartitionDone>> profiles;
+  std::vector<int64_t> answered;
+  TimerId timer = 0;  ///< for StepExpired
+  TimerId again = 0;  ///< for AbortAgain
 };
 
 std::string key_of(wire::PrepareStep::Reader request) {
@@ -315,6 +318,7 @@ class MasterRole final : public Role {
   void start(Step& step, wire::RunStep::Reader request, const AnyMessage& message) {
     const uint64_t ordinal = step.ordinal;
     const auto prepared = step.prepared;
+    if (step.profiled) step.asked = StepProfile::now();
     for (const auto& share : prepared->shares)
       ask(share.worker, partition_message(request, message, *prepared, share, ordinal),
           [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
@@ -391,7 +395,10 @@ class MasterRole final : public Role {
       for (const uint32_t position : what.getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
           step.fetches[position] = done.attachments()[i++];
-      if (step.profiled) step.profiles.push_back(done);
+      if (step.profiled) {
+        step.profiles.push_back(done);
+        step.answered.push_back(StepProfile::now());
+      }
     }
     if (step.pending == 0) end(at);
   }
@@ -455,6 +462,12 @@ class MasterRole final : public Role {
       Draft<wire::StepDone> draft;
       set_step(draft->initStep(), session_, step.ordinal);
       gather_profiles(step.profiles, *draft);
+      uint32_t next = 0;
+      for (size_t i = 0; i < step.profiles.size(); ++i)
+        for (uint32_t k = 0; k < step.profiles[i]->getProfile().size(); ++k, ++next) {
+          draft->getProfile()[next].setAsked(static_cast<uint64_t>(step.asked));
+          draft->getProfile()[next].setAnswered(static_cast<uint64_t>(step.answered[i]));
+        }
       step.reply(draft.finish(std::move(step.fetches)));
     }
     if (closing_ && steps_.empty()) closed();

@@ -25,6 +25,7 @@ void add_run_command(CLI::App& app, int& result);
 void add_verify_command(CLI::App& app, int& result);
 void add_bench_command(CLI::App& app, int& result);
 void add_graph_command(CLI::App& app, int& result);
+void add_trace_command(CLI::App& app, int& result);
 
 void add_all_commands(CLI::App& app, int& result) {
   add_init_command(app, result);
@@ -46,6 +47,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_verify_command(app, result);
   add_bench_command(app, result);
   add_graph_command(app, result);
+  add_trace_command(app, result);
   add_reset_command(app, result);
   add_certs_command(app, result);
   add_help_command(app, result);

@@ -112,7 +112,7 @@ class Drawing {
       Path scope = first_parts(seen.scope, open + 1);
       std::string id = "scope";
       for (const std::string& part : scope) id += '/' + part;
-      return {std::move(id), {std::move(scope), true, is_outside, {}}};
+      return std::pair(std::move(id), Box{std::move(scope), true, is_outside, {}});
     }
     return {graph_.node(seen.node).name, {seen.scope, false, is_outside, {}}};
   }

@@ -12,8 +12,8 @@ namespace troupe::draw {
 struct ScopeDrawing {
   std::string dot;
   size_t boxes = 0;  ///< how many nodes and folded scopes it shows
-  std::map<Path, std::string>
-      folded;  ///< the folded scopes, by their paths: the class of each in an SVG, "scope-3"
+  /// The folded scopes, by their paths: the class of each in an SVG, "scope-3".
+  std::map<Path, std::string> folded;
 };
 
 /// Numbers the scopes of a page, so that each has the same class in all its drawings.

@@ -151,9 +151,10 @@ std::string line_chart(const Labels& labels, const std::vector<Series>& series) 
   Drawing drawing(named, x, y);
   for (size_t i = 0; i < series.size(); ++i) {
     drawing.line(series[i].points, i);
+    const bool is_short = series[i].points.size() < 3;  // no line shows where the points are
     for (const Point& point : thinned(series[i].points, most_hovered))
       if (is_finite(point))
-        drawing.dot(point, i, "dot",
+        drawing.dot(point, i, is_short ? "spot" : "dot",
                     fmt::format("{}\n{} {}: {}", series[i].name, labels.x, short_number(point.x),
                                 short_number(point.y)));
   }

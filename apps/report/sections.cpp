@@ -71,7 +71,7 @@ std::string curves(const RunRecords& records) {
         fmt::format("{} lines of metrics.jsonl are no JSON and are left out.", records.damaged_lines));
   std::vector<std::string> names;
   for (const auto& [name, curve] : records.curves) names.push_back(name);
-  std::ranges::stable_partition(names, [](const std::string& name) { return name == "loss"; });
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name == "loss"; });
   text += R"(<div class="charts">)";
   for (const std::string& name : names) text += line_chart({name, "step", name}, records.curves.at(name));
   return section("Training", text + "</div>");

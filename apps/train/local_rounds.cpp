@@ -24,7 +24,7 @@ std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
       for (auto& tensor : feeds_of_shard(*inputs++, batch, part.data)) feeds.push_back(std::move(tensor));
       feeds.push_back(Tensor::scalar(static_cast<float>(part.data.samples())));
     }
-  const StepOptions options{.training = true, .round = done + 1};
+  const StepOptions options{.training = true, .round = done + 1, .profile = profile_};
   const double loss = number(step_.run(feeds, options).at(0));
   if (graph_.average && averages_after(options.round, train_, batches_.per_epoch()))
     average_.run({}, options);

@@ -14,12 +14,15 @@ class LocalRounds final : public Rounds {
   LocalRounds(Session& session, const TrainingGraph& graph, const config::Train& train,
               data::Batches& batches);
   std::vector<double> advance(uint64_t done, uint64_t last) override;
+  /// Makes the steps from now on put their profiles there; null: they have none.
+  void profile_into(std::vector<DeviceProfile>* profile) { profile_ = profile; }
 
  private:
   const TrainingGraph& graph_;
   const config::Train& train_;
   data::Batches& batches_;
   PreparedStep step_, average_;
+  std::vector<DeviceProfile>* profile_ = nullptr;
 };
 
 }  // namespace troupe::train

@@ -98,12 +98,19 @@ void StepContext::run_ready() {
 void StepContext::begin_profile() {
   profile_ = {};
   profile_.nodes.resize(plan_.nodes().size());
-  profile_.elapsed = -StepProfile::now();
+  profile_.begin = StepProfile::now();
+  requested_.clear();
 }
 
 void StepContext::run(Activation activation) {
   if (!info_.profiled) return carry_out(activation);
-  const NodeSpan span(profile_.nodes[activation.node]);
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < input_count(activation); ++i)
+    if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Value)
+      bytes += slot.tensor.bytes();
+  const NodeTimer span(profile_, activation.node, bytes);
+  if (nodes_[activation.node].action == Action::Request)
+    requested_.push_back({activation, StepProfile::now()});
   carry_out(activation);
 }
 
@@ -261,7 +268,19 @@ void StepContext::settle(StepArrival& arrival) {
   if (!status_.ok()) return;
   if (!reply.status.ok()) return fail(nodes_[arrival.activation.node], std::move(reply.status));
   if (arrival.input != StepArrival::whole_node) return settle_read(arrival, std::move(reply.outputs[0]));
+  if (info_.profiled && !arrival.run) note_reply(arrival);
   settle_outputs(arrival.activation, reply);
+}
+
+// Adds the time since a request to the profile.
+void StepContext::note_reply(const StepArrival& arrival) {
+  const auto asked = std::ranges::find(requested_, arrival.activation, &Requested::activation);
+  if (asked == requested_.end()) return;
+  uint64_t bytes = 0;
+  for (const Tensor& output : arrival.reply.outputs)
+    if (output.valid()) bytes += output.bytes();
+  profile_.add({arrival.activation.node, true, asked->since, StepProfile::now(), bytes});
+  requested_.erase(asked);
 }
 
 void StepContext::settle_read(const StepArrival& arrival, Tensor value) {
@@ -330,7 +349,7 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
     reads_.clear();
   }
   own_cells_.clear();
-  if (info_.profiled) profile_.elapsed += StepProfile::now();
+  if (info_.profiled) profile_.elapsed = StepProfile::now() - profile_.begin;
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});
   --drivers_;

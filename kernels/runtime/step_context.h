@@ -74,6 +74,7 @@ class StepContext {
 
   bool receive(bool park);
   void settle(StepArrival& arrival);
+  void note_reply(const StepArrival& arrival);
   void settle_read(const StepArrival& arrival, Tensor value);
   void settle_outputs(Activation activation, StepReply& reply);
   void fail(Status status);
@@ -116,6 +117,11 @@ class StepContext {
   size_t under_way_ = 0;  ///< the number of requests, reads and kernel runs that have not come back
   Status status_;
   StepProfile profile_;
+  struct Requested {
+    Activation activation;
+    int64_t since = 0;  ///< as StepProfile::now() says it
+  };
+  std::vector<Requested> requested_;  ///< for the profile: the requests without a reply
 
   /// Held by the thread that drives the step and uses any of the members above; released while that thread runs a kernel beside
   /// another thread.
