@@ -17,6 +17,7 @@ void add_report_command(CLI::App& app, int& result);
 void add_serve_command(CLI::App& app, int& result);
 void add_check_command(CLI::App& app, int& result);
 void add_data_command(CLI::App& app, int& result);
+void add_ckpt_command(CLI::App& app, int& result);
 void add_reset_command(CLI::App& app, int& result);
 void add_certs_command(CLI::App& app, int& result);
 void add_help_command(CLI::App& app, int& result);
@@ -43,6 +44,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_serve_command(app, result);
   add_check_command(app, result);
   add_data_command(app, result);
+  add_ckpt_command(app, result);
   add_run_command(app, result);
   add_verify_command(app, result);
   add_bench_command(app, result);
