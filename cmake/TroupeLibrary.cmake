@@ -123,6 +123,7 @@ include(\"${PROJECT_SOURCE_DIR}/cmake/stage_headers.cmake\")")
 install(DIRECTORY ${staged}/troupe DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 install(TARGETS troupe)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/apps/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(TARGETS troupe_library troupe_inference_library EXPORT troupe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/troupe)
 install(EXPORT troupe FILE troupeConfig.cmake NAMESPACE troupe:: DESTINATION ${package})

@@ -21,6 +21,7 @@ void add_ckpt_command(CLI::App& app, int& result);
 void add_reset_command(CLI::App& app, int& result);
 void add_certs_command(CLI::App& app, int& result);
 void add_help_command(CLI::App& app, int& result);
+void add_completion_command(CLI::App& app, int& result);
 void add_doctor_command(CLI::App& app, int& result);
 void add_version_command(CLI::App& app, int& result);
 void add_run_command(CLI::App& app, int& result);
@@ -54,6 +55,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_reset_command(app, result);
   add_certs_command(app, result);
   add_help_command(app, result);
+  add_completion_command(app, result);
   add_doctor_command(app, result);
   add_version_command(app, result);
 }

@@ -3,15 +3,21 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/config/cluster_file.h"
 #include "apps/config/diagnostics.h"
 #include "apps/config/layer_calls.h"
 #include "apps/config/run_config.h"
+#include "apps/reference/command_table.h"
+#include "apps/reference/json_schema.h"
+#include "apps/reference/markdown.h"
 #include "kernels/core/kernel.h"
 #include "kernels/face/ops_document.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -95,13 +101,50 @@ Result<std::string> describe_ops(const std::string& name) {
   return invalid_argument("there is no op '" + name + "'" + config::hint(name, names));
 }
 
+/// Returns a JSON schema of run files or cluster files.
+Result<std::string> describe_schema(const std::string& name) {
+  if (name == "run") return reference::json_schema(config::run_schema(), "Run file of Troupe");
+  if (name == "cluster") return reference::json_schema(config::cluster_schema(), "Cluster file of Troupe");
+  return invalid_argument("there is no schema of '" + name + "'; there are those of run and cluster");
+}
+
+/// Returns the files of docs/reference/.
+std::map<std::string, std::string> reference_files(const CLI::App& app) {
+  return {{"commands.md", reference::commands_markdown(reference::command_table(app))},
+          {"keys.md", reference::keys_markdown()},
+          {"layers.md", reference::layers_markdown()},
+          {"run.schema.json", *describe_schema("run")},
+          {"cluster.schema.json", *describe_schema("cluster")}};
+}
+
+/// Writes files to a folder. Returns their paths, one on a line.
+Result<std::string> write_files(const std::string& folder, const std::map<std::string, std::string>& files) {
+  if (folder.empty()) return invalid_argument("name the folder for the files");
+  RealDisk disk;
+  TROUPE_RETURN_IF_FAILED(make_folders(disk, folder));
+  std::string paths;
+  for (const auto& [name, text] : files) {
+    std::string path = folder;
+    path.append(1, '/').append(name);
+    TROUPE_ASSIGN(NewFile file, NewFile::create(disk, path));
+    TROUPE_RETURN_IF_FAILED(file.write(text));
+    TROUPE_RETURN_IF_FAILED(file.commit());
+    paths.append(path).append(1, '\n');
+  }
+  return paths;
+}
+
 Result<std::string> describe(const CLI::App& app, const HelpArguments& arguments) {
   const std::string& topic = arguments.topic;
   if (topic.empty()) return app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
   if (topic == "keys") return describe_keys(arguments.name);
   if (topic == "layers") return describe_layers(arguments.name);
   if (topic == "ops") return describe_ops(arguments.name);
-  std::vector<std::string> names = {"keys", "layers", "ops"};
+  if (topic == "schema") return describe_schema(arguments.name);
+  if (topic == "reference") return write_files(arguments.name, reference_files(app));
+  if (topic == "man")
+    return write_files(arguments.name, reference::man_pages(reference::command_table(app), TROUPE_VERSION));
+  std::vector<std::string> names = {"keys", "layers", "ops", "schema", "reference", "man"};
   for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (command->get_name() == topic) return command->help("troupe");
     names.push_back(command->get_name());
@@ -117,10 +160,13 @@ void add_help_command(CLI::App& app, int& result) {
   auto* command =
       add_command(app, "help", "Explain a subcommand, the keys of run files, the ops, or the layers.",
                   "troupe help keys train.optimizer");
-  command->add_option("topic", arguments->topic,
-                      "a subcommand, or keys, ops or layers; default: all subcommands");
-  command->add_option("name", arguments->name,
-                      "a key or its beginning, an op or a layer; default: all of them");
+  command->add_option(
+      "topic", arguments->topic,
+      "a subcommand, or keys, ops, layers, schema, reference or man; default: all subcommands");
+  command->add_option(
+      "name", arguments->name,
+      "a key or its beginning, an op or a layer; default: all of them. For schema: run or cluster, whose "
+      "JSON schema is printed; for reference and man: the folder to which the pages are written");
   command->callback([&app, arguments, &result] {
     const auto text = describe(app, *arguments);
     if (text) std::printf("%s", text->c_str());

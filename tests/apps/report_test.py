@@ -118,6 +118,10 @@ def check_numbers():
     assert not missing, missing
     assert page.says("Predictions and labels") and page.says("mean absolute error") and page.says("R²")
     assert page.count["circle"] > 50, page.count
+    train("linear", "--set", "run.name=short", "--set", "train.max_epochs=1")
+    report("runs/short")
+    with open("runs/short/001/report.html", encoding="utf-8") as file:
+        assert file.read().count('class="spot') == 2 + 50, "the only point of each series is seen, and each sample"
     limited, _ = report("runs/linear/001", "-o", "linear.html", "--samples", "7")
     assert limited.says("7 of 50 valid samples")
 
