@@ -22,7 +22,7 @@ struct StepProfile {
     uint64_t bytes = 0;  ///< of the inputs; of a reply, of the outputs
   };
   /// The spans of a step beyond this number are not kept.
-  static constexpr size_t max_spans = size_t{1} << 16;
+  static constexpr size_t max_spans = size_t{1} << 14;
 
   std::vector<NodeWork> nodes;  ///< by node number in the plan
   std::vector<Span> spans;      ///< in the order of their ends

@@ -22,7 +22,7 @@ struct NodeProfile {
   runs @2 :UInt32;
   edge @4 :Text;                # for a Send or Recv: what names the edge, equal for both
   peer @5 :Text;                # for a Send or Recv: the full name of the device at the other end
-  spans @6 :List(NodeSpan);     # of a step at most 65,536 on a device
+  spans @6 :List(NodeSpan);     # of a step at most 16,384 on a device
   time @3 :UInt64;              # of all runs together; for an op that an actor carries out, only until the request was sent
 }
 
