@@ -20,19 +20,19 @@ Result<std::unique_ptr<WatchedTraining>> WatchedTraining::begin(const config::Ru
   made->draws_ = !config.observe.page.empty();
   options.monitor = &made->monitor_;
   options.control = &made->control_;
-  options.opened = [watched = made.get()](const std::string& folder, const Graph& model) {
+  options.opened = [watched = made.get()](const std::string& folder, const interop::MetaGraph& model) {
     watched->opened(folder, model);
   };
   return made;
 }
 
-void WatchedTraining::opened(const std::string& folder, const Graph& model) {
+void WatchedTraining::opened(const std::string& folder, const interop::MetaGraph& model) {
   if (folder == folder_) return;
   folder_ = folder;
   std::error_code ignored;
   std::filesystem::remove(folder + "/result.json", ignored);  // that of a training which now goes on
   server_->open(folder, line_);
-  if (draws_) drawing_.emplace(model, folder, monitor_);
+  if (draws_) drawing_.emplace(model, monitor_);
 }
 
 }  // namespace troupe::commands

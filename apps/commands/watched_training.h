@@ -25,7 +25,7 @@ class WatchedTraining {
 
  private:
   explicit WatchedTraining(const train::TrainerOptions& options);
-  void opened(const std::string& folder, const Graph& model);
+  void opened(const std::string& folder, const interop::MetaGraph& model);
 
   const std::function<void(const std::string&)> line_;
   bool draws_ = false;  ///< there is a page, which shows the model

@@ -127,7 +127,8 @@ void CrossChecker::check_format(const data::Format& format, const Reader& data) 
     const bool wants_labels = !config_.data.train_labels.empty() && table.has("files");
     if (format.label_files && wants_labels != table.has("labels"))
       error(data, part.c_str(),
-            path + ".labels: label files must be given for " + path + ".files if and only if train has them");
+            std::string(path).append(".labels: label files must be given for ").append(path) +
+                ".files if and only if train has them");
   }
 }
 

@@ -1,35 +1,19 @@
 #include "apps/observe/model_drawing.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "apps/draw/dot.h"
-#include "apps/draw/draw_command.h"
+#include "apps/draw/model_svg.h"
 
 namespace troupe::observe {
 namespace {
 
-constexpr size_t max_nodes = 300;  // a drawing of more takes dot many seconds
-
-void draw(const std::string& text, const std::string& folder, RunMonitor& monitor) {
-  const std::string file = folder + "/.model.dot";
-  std::ofstream(file) << text;
-  for (const std::string& picture : draw::make_pictures({file})) {
-    std::ifstream svg(picture);
-    monitor.set_drawing({std::istreambuf_iterator<char>(svg), {}});
-    std::error_code ignored;
-    std::filesystem::remove(picture, ignored);
-  }
-  std::error_code ignored;
-  std::filesystem::remove(file, ignored);
-}
+constexpr size_t max_nodes = 2000;  // a drawing of more takes graphviz many seconds
 
 }  // namespace
 
-ModelDrawing::ModelDrawing(const Graph& model, const std::string& folder, RunMonitor& monitor) {
-  if (model.size() > max_nodes) return;
-  thread_ = std::thread([text = draw::dot(model), folder, &monitor] { draw(text, folder, monitor); });
+ModelDrawing::ModelDrawing(const interop::MetaGraph& model, RunMonitor& monitor) {
+  if (model.graph.size() > max_nodes) return;
+  thread_ = std::thread([model, &monitor] {
+    if (auto svg = draw::model_svg(model)) monitor.set_drawing(std::move(*svg));
+  });
 }
 
 ModelDrawing::~ModelDrawing() {

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/draw/graphviz.h"
-#include "apps/draw/model_results.h"
-#include "apps/draw/scope_drawing.h"
+#include "apps/draw/model_svg.h"
 #include "apps/inference/model_source.h"
 #include "apps/report/assets.h"
 #include "apps/report/html.h"
@@ -58,11 +56,9 @@ class Maker {
     const auto source =
         inference::open_model(disk_, report_.folder + '/' + inference::run_model, {"serve"}, library->ops);
     if (!source) return leave_out("The model is not drawn: " + source.status().message());
-    const draw::GraphView view(source->meta.graph, {.results = draw::model_results(source->meta)});
-    draw::ScopeNumbers numbers;
-    const auto svgs = draw::svgs_of({draw::draw_scope(view, {}, draw::default_depth(view), numbers).dot});
-    return svgs ? "<div class=\"picture\">" + svgs->front() + "</div>"
-                : leave_out("The model is not drawn: " + svgs.status().message());
+    const auto svg = draw::model_svg(source->meta);
+    return svg ? "<div class=\"picture\">" + *svg + "</div>"
+               : leave_out("The model is not drawn: " + svg.status().message());
   }
 
   Disk& disk_;

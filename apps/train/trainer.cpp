@@ -229,7 +229,7 @@ class Run {
     result_.folder = folder_->path();
     monitor_.set_folder(folder_->path());
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
-    if (options_.opened) options_.opened(folder_->path(), model.meta.graph);
+    if (options_.opened) options_.opened(folder_->path(), model.meta);
     if (config_.observe.tensorboard)
       TROUPE_RETURN_IF_FAILED(
           folder_->write_events(interop::write_graph_def(model.meta.graph, interop::Format::Binary)));

@@ -13,6 +13,7 @@
 #include "actors/net/cluster.h"
 #include "apps/config/run_config.h"
 #include "apps/data/load.h"
+#include "apps/interop/meta_graph.h"
 #include "apps/observe/run_control.h"
 #include "apps/observe/run_monitor.h"
 #include "messages/objects/s3_options.h"
@@ -44,7 +45,7 @@ struct TrainerOptions {
   observe::RunMonitor* monitor = nullptr;  ///< if set, learns what the run does
   observe::RunControl* control = nullptr;  ///< if set, says what the run is to do
   /// If not empty, is told the folder of the run and the model, as those use it who have it afterwards.
-  std::function<void(const std::string& folder, const Graph& model)> opened = {};
+  std::function<void(const std::string& folder, const interop::MetaGraph& model)> opened = {};
 };
 
 enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
