@@ -7,7 +7,7 @@
 
 namespace troupe::draw {
 
-/// Returns what a model yields for samples, and its scores if it has any; if it has neither, what all its signatures yield.
+/// Returns what a model yields for samples, and its loss if it has one; if it has neither, what all its signatures yield.
 std::vector<Output> model_results(const interop::MetaGraph& meta);
 
 }  // namespace troupe::draw

@@ -34,7 +34,7 @@ double number_of(const Json& value) {
 void add_record(const Json& record, RunRecords& records) {
   const double step = number_of(record.value("step", Json()));
   for (const auto& [key, value] : record.items()) {
-    if (key == "step" || key == "epoch" || !(value.is_number() || value.is_null())) continue;
+    if (key == "step" || key == "epoch" || key == "time" || !(value.is_number() || value.is_null())) continue;
     const size_t slash = key.find('/');
     const std::string series_name = slash == std::string::npos ? key : key.substr(0, slash);
     auto& curve = records.curves[slash == std::string::npos ? key : key.substr(slash + 1)];
