@@ -12,6 +12,7 @@
 #include "apps/nn/initializers.h"
 #include "apps/nn/layers.h"
 #include "apps/nn/lbfgs.h"
+#include "apps/nn/losses.h"
 #include "apps/nn/network.h"
 #include "apps/nn/optimizer.h"
 #include "apps/nn/partitioned_variable.h"

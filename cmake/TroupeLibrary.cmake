@@ -54,6 +54,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/network.h
   apps/nn/variable_snapshot.h
   apps/nn/lbfgs.h
+  apps/nn/losses.h
   apps/nn/optimizer.h
   apps/nn/owned_variables.h
   apps/nn/partitioned_variable.h

@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
              "run.toml:6:32: data.valid: expected either split or files, found both");
   BOOST_TEST(about("valid", "valid = {}") == "run.toml:6:9: data.valid: missing: split or files");
   BOOST_TEST(about("valid", "label = 'y'") ==
-             "run.toml:6:9: data.label: a column can be given by name only with header = true");
+             "run.toml:6:9: data.label: a column can be given by name only with header = true or names");
   BOOST_TEST(about("valid", "shuffle = true") ==
              "run.toml:21:26: train.early_stop.monitor: 'valid/accuracy' needs data.valid");
   BOOST_TEST(
@@ -352,6 +352,14 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"data.compression", {"format", "format = 'tfrecord'\ncompression = 'xyz'"}},
       {"data.read", {"scale", "read = 'xyz'"}},
       {"data.cache", {"scale", "cache = 'xyz'"}},
+      {"data.columns.*.type", {"scale", "columns = { x = 'xyz' }"}},
+      {"data.columns.*.number.missing", {"scale", "columns = { x = { type = 'number', missing = 'xyz' } }"}},
+      {"data.columns.*.number.normalize",
+       {"scale", "columns = { x = { type = 'number', normalize = 'xyz' } }"}},
+      {"data.columns.*.category.encode",
+       {"scale", "columns = { x = { type = 'category', encode = 'xyz' } }"}},
+      {"data.columns.*.timestamp.missing",
+       {"scale", "columns = { x = { type = 'timestamp', missing = 'xyz' } }"}},
       {"data.ragged.*.dtype", {"scale", "ragged = { x = { dtype = 'xyz' } }"}},
       {"data.inputs.*.from", {"scale", "inputs = { x = { from = 'xyz' } }"}},
       {"data.inputs.*.cast", {"scale", "inputs = { x = { from = 'image', cast = 'xyz' } }"}},
