@@ -63,13 +63,15 @@ std::vector<Compared> compared(const Graph& graph, const LossInputs& inputs) {
   const std::vector<bool> of_loss = nodes_needed(graph, {inputs.loss});
   if (auto found = logits(graph, inputs, of_loss); !found.empty()) return found;
   const Marks of_samples = dependents(graph, inputs.samples), of_labels = dependents(graph, inputs.labels);
+  const auto frames = assign_frames(graph);
+  if (!frames) return {};
   std::vector<Compared> found;
   for (const Node& node : graph.nodes()) {
     if (!of_labels[node.id] || !of_loss[node.id] || flow_kind(node) != FlowKind::None) continue;
     for (const Output& input : node.inputs) {
       if (of_labels[input.node] || !of_samples[input.node] || !is_floating(graph.dtype(input))) continue;
       const Output tensor = before_reshapes(graph, input);
-      if (flow_kind(graph.node(tensor.node)) == FlowKind::None &&
+      if (frames->of_outputs[tensor.node] == root_frame &&  // what is inside a loop has no single value
           std::ranges::find(found, tensor, &Compared::tensor) == found.end())
         found.push_back({tensor});
     }

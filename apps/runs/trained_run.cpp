@@ -187,7 +187,8 @@ train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples) {
               static_cast<double>(batch.samples()) / static_cast<double>(samples.samples()));
   }
   train::Scores scores = means.result();
-  std::ranges::stable_partition(scores, [](const auto& score) { return score.first == "loss"; });
+  std::stable_partition(scores.begin(), scores.end(),
+                        [](const auto& score) { return score.first == "loss"; });
   return scores;
 }
 

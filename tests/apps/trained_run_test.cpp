@@ -92,6 +92,13 @@ BOOST_AUTO_TEST_CASE(a_model_has_the_scores_of_its_training) {
   check_scores("cluster", brief + Arguments{"--local", "ps=2,worker=2"});
 }
 
+BOOST_AUTO_TEST_CASE(a_model_with_loops_yields_nothing_from_inside_of_them) {
+  train("reversal", {"--set", "train.max_epochs=1", "--set", "model.outputs={}"}, "reversal");
+  const auto lines = lines_of(output_of({"predict", path("reversal"), examples + "reversal.csv"}));
+  BOOST_TEST(lines.size() == 3001u);
+  BOOST_TEST(lines.front().starts_with("output_0,"));
+}
+
 BOOST_AUTO_TEST_CASE(samples_for_testing_are_those_of_eval) {
   const std::string test = digits("test.csv", 100, true);
   const Json trained = train("tested", brief + Arguments{"--set", "data.test={files=['" + test + "']}"});
