@@ -10,6 +10,8 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/config/diagnostics.h"
+#include "apps/config/foreign_names.h"
+#include "apps/config/run_config.h"
 
 namespace troupe::commands {
 namespace {
@@ -31,6 +33,29 @@ Status check_subcommand(const CLI::App& app, std::string_view first) {
                           "; `troupe help` lists all of them");
 }
 
+/// Returns a mistake that names each option that the subcommand does not have, and what to write instead.
+Status unknown_options(const CLI::App& app) {
+  const CLI::App* const command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> options;
+  for (const CLI::Option* const option : command->get_options())
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  std::vector<std::string> paths;
+  for (const config::Key& key : config::run_schema()) paths.emplace_back(key.path);
+  std::string text;
+  for (const std::string& extra : command->remaining(true)) {
+    if (!extra.starts_with('-') && !text.empty()) continue;  // the value of the option before
+    const std::string name = extra.substr(0, extra.find('='));
+    const size_t begin = std::min(name.find_first_not_of('-'), name.size());
+    std::string advice = config::advice_on_key(name.substr(begin), {paths.begin(), paths.end()});
+    if (constexpr std::string_view write = "; write ";
+        advice.starts_with(write) && advice.find(' ', write.size()) == advice.npos)
+      advice = "; write --set " + advice.substr(write.size()) + "=VALUE";
+    if (advice.empty()) advice = config::hint(name, {options.begin(), options.end()});
+    text += (text.empty() ? "" : "\n") + command->get_name() + " takes no '" + extra + "'" + advice;
+  }
+  return invalid_argument(text + "; `troupe help " + command->get_name() + "` lists what it takes");
+}
+
 int run(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // the reader of a pipe receives each line at once
   CLI::App app("Troupe: a distributed dataflow system for machine learning.", "troupe");
@@ -47,6 +72,8 @@ int run(int argc, char** argv) {
     return failed(mistake, wants_json(argc, argv), bad_usage);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return failed(unknown_options(app), wants_json(argc, argv), bad_usage);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0 && wants_json(argc, argv))
       return failed(invalid_argument(error.what()), true);

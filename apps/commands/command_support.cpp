@@ -75,7 +75,8 @@ Result<std::map<std::string, int>> parse_tasks(const std::string& text) {
         std::from_chars(part.data() + std::min(equals + 1, part.size()), part.data() + part.size(), count);
     if (!config::is_identifier(job) || error != std::errc() || end != part.data() + part.size() ||
         count < 1 || count > 64)
-      return refused("'" + part + "' is not of the form JOB=COUNT with a COUNT from 1 to 64");
+      return refused("'" + part +
+                     "' is not of the form JOB=COUNT with a COUNT from 1 to 64, such as worker=2");
     if (!tasks.emplace(job, count).second) return refused("job '" + job + "' is given twice");
   }
   return tasks;

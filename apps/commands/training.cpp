@@ -15,6 +15,7 @@
 #include "apps/commands/rank_options.h"
 #include "apps/commands/watched_training.h"
 #include "apps/config/cluster_file.h"
+#include "apps/config/mistake_places.h"
 #include "apps/data/file_patterns.h"
 #include "apps/runs/trained_run.h"
 #include "apps/train/train_data.h"
@@ -308,7 +309,8 @@ int train(const TrainArguments& arguments) {
   auto result = train::train(*config, *data, options);
   if (options.progress && terminal) std::printf("%s", clear_line);
   if (!result)
-    return failed_training(with_loss(result.status(), nodes->get()), **watched, arguments.run.json);
+    return failed_training(with_loss(config::with_definition(*config, result.status()), nodes->get()),
+                           **watched, arguments.run.json);
   Status status = add_test_scores(*config, *result);
   (*watched)->ended(name(result->ending));
   if (status.ok()) status = keep_result(result->folder, as_json(*result));

@@ -43,6 +43,8 @@ std::string Diagnostics::text() const {
   auto sorted = errors_;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.place < b.place; });
+  const auto same = [](const Mistake& a, const Mistake& b) { return a.place == b.place && a.text == b.text; };
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
   std::string out;
   for (size_t i = 0; i < std::min(sorted.size(), max_shown); ++i)
     out += (i ? "\n" : "") + describe(sorted[i]);

@@ -8,6 +8,8 @@
 #include <sstream>
 
 #include "apps/config/diagnostics.h"
+#include "apps/config/foreign_names.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe::config {
 namespace {
@@ -179,15 +181,27 @@ Result<Document> Document::parse(std::string file, std::string text) {
     document.root_ = Converter(0, 0).convert(toml::parse(std::string_view(raw)));
   } catch (const toml::parse_error& error) {
     const auto at = error.source().begin;
-    return fail({0, std::max(at.line, 1u), std::max(at.column, 1u)}, error.description());
+    const SourceLocation place{0, std::max(at.line, 1u), std::max(at.column, 1u)};
+    const size_t begin = byte_at(raw, {0, place.line, 1});
+    const std::string_view line = std::string_view(raw).substr(begin, raw.find('\n', begin) - begin);
+    return fail(place, std::string(error.description()) + advice_on_line(line));
   }
   return document;
 }
 
 Result<std::string> read_document(Disk& disk, const std::string& path) {
   auto text = read_file(disk, path, Document::max_bytes);
-  if (!text) return invalid_argument(text.status().text());
-  return text;
+  if (text) return text;
+  return invalid_argument(text.status().text() + (disk.info(path) ? "" : nearest_beside(disk, path)));
+}
+
+std::string nearest_beside(Disk& disk, const std::string& path) {
+  const auto entries = disk.list(folder_of(path));
+  if (!entries) return "; there is no folder '" + folder_of(path) + "'";
+  std::vector<std::string_view> names;
+  for (const auto& entry : *entries) names.push_back(entry.name);
+  const auto near = nearest(std::string_view(path).substr(path.rfind('/') + 1), names);
+  return near.empty() ? std::string() : "; the nearest in its folder is '" + std::string(near) + "'";
 }
 
 Result<Value> parse_value(std::string_view toml, uint32_t source) {

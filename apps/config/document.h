@@ -101,6 +101,9 @@ class Document {
 /// read.
 Result<std::string> read_document(Disk& disk, const std::string& path);
 
+/// Returns text to append to an error about a file that does not exist: the nearest name in its folder, if there is one.
+std::string nearest_beside(Disk& disk, const std::string& path);
+
 /// Parses one TOML value such as "[1, 2]". Fails with InvalidArgument if the text is not exactly one value.
 Result<Value> parse_value(std::string_view toml, uint32_t source = 0);
 /// Returns the value in TOML on one line: 0.1, "text", [1, 2].

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apps/config/expression.h"
+#include "apps/config/foreign_names.h"
 #include "apps/config/layer_calls.h"
 
 namespace troupe::config {
@@ -74,6 +75,11 @@ class Evaluator {
     const auto known = symbols_.values.find(expression.name);
     if (known != symbols_.values.end()) return entered(expression.name, known->second);
     if (!symbols_.complete) return {};
+    if (const std::string advice = advice_on_function(
+            expression.name,
+            expression.name.find('.') == std::string::npos ? std::vector<std::string>() : functions());
+        !advice.empty())
+      return fail(expression, "unknown name '" + expression.name + "'" + advice);
     std::vector<std::string_view> names;
     if (diagnostics_.size() < Diagnostics::max_shown)
       for (const auto& [name, symbol] : symbols_.values) names.push_back(name);
@@ -120,6 +126,8 @@ class Evaluator {
     }
     const bool layer = expression.name.starts_with(layer_prefix);
     const Scope& scope = network_.scope();
+    if (const std::string advice = advice_on(expression); !advice.empty())
+      return fail(expression, "there is no function '" + expression.name + "'" + advice);
     if (faulty && (layer || scope.graph().ops()->find_constructor(expression.name))) return {};
     try {
       if (layer) return add_layer(layer_network(expression, root), layer_name(expression), positional, named);
@@ -128,6 +136,23 @@ class Evaluator {
     } catch (const Error& error) {
       return fail(expression, describe(error.status()));
     }
+  }
+
+  /// Returns the functions that an expression can call, of ops and of layers.
+  std::vector<std::string> functions() const {
+    std::vector<std::string> names;
+    if (diagnostics_.size() >= Diagnostics::max_shown) return names;
+    for (const std::string& layer : layer_list()) names.push_back(std::string(layer_prefix) + layer);
+    for (const auto& known : network_.scope().graph().ops()->constructors()) names.emplace_back(known.first);
+    return names;
+  }
+
+  /// Returns what to write instead of a function that does not exist, if that is known; nothing if it exists.
+  std::string advice_on(const Expression& call) const {
+    const bool is_layer = call.name.starts_with(layer_prefix);
+    if (is_layer && std::ranges::count(layer_list(), layer_name(call)) != 0) return {};
+    if (!is_layer && network_.scope().graph().ops()->find_constructor(call.name)) return {};
+    return advice_on_function(call.name, functions());
   }
 
   static std::string_view layer_name(const Expression& expression) {
@@ -142,9 +167,13 @@ class Evaluator {
     return network_.named(number == 0 ? name : name + '_' + std::to_string(number));
   }
 
-  static std::string describe(const Status& status) {
+  /// The node is told from its definition on: the graph for training has the model several times.
+  std::string describe(const Status& status) const {
     if (status.op().empty()) return status.text();
-    return "[" + status.op() + "] " + status.node() + ": " + status.text();
+    const std::string& node = status.node();
+    const size_t inside = node.find('/' + definition_.name + '/');
+    return "[" + status.op() + "] " + node.substr(inside == std::string::npos ? 0 : inside + 1) + ": " +
+           status.text();
   }
 
   const nn::Network& network_;

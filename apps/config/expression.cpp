@@ -5,6 +5,8 @@
 #include <tao/pegtl.hpp>
 #include <tao/pegtl/contrib/parse_tree.hpp>
 
+#include "apps/config/foreign_names.h"
+
 namespace troupe::config {
 namespace {
 
@@ -32,7 +34,7 @@ template <char Quote>
 struct quoted : seq<one<Quote>, characters<Quote>, must<end_quote<Quote>>> {};
 
 struct truth : seq<sor<TAO_PEGTL_STRING("true"), TAO_PEGTL_STRING("false")>, not_at<identifier_other>> {};
-struct name : identifier {};
+struct name : list<identifier, one<'.'>> {};
 
 struct comma : token<one<','>> {};
 struct close_list : token<one<']'>> {};
@@ -41,7 +43,7 @@ struct close_group : token<one<')'>> {};
 struct list_value : seq<token<one<'['>>, sor<at<one<']'>>, list<comparison, comma>>, must<close_list>> {};
 struct keyword : identifier {};
 struct named_argument : seq<token<keyword>, token<seq<one<'='>, not_at<one<'='>>>>, comparison> {};
-struct callee : seq<opt<TAO_PEGTL_STRING("nn.")>, identifier> {};
+struct callee : list<identifier, one<'.'>> {};
 struct call : seq<token<callee>, token<one<'('>>,
                   sor<at<one<')'>>, list<sor<named_argument, comparison>, comma>>, must<close_call>> {};
 struct group : seq<token<one<'('>>, comparison, must<close_group>> {};
@@ -229,7 +231,8 @@ std::variant<Expression, SyntaxError> parse_expression(std::string_view text) {
     return convert(*root->children.front());
   } catch (const pegtl::parse_error& error) {
     const size_t offset = error.positions().front().byte;
-    return SyntaxError{offset, std::string(error.message()) + found(text, offset)};
+    return SyntaxError{offset,
+                       std::string(error.message()) + found(text, offset) + advice_on_syntax(text, offset)};
   } catch (const SyntaxError& error) {
     return error;
   }

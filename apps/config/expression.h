@@ -1,7 +1,7 @@
 // Expressions of run files, such as "relu(matmul(image, w1) + b1)". They are parsed into a tree whose parts know their position in
 // the string. An operator becomes a call of the constructor of its op (add, sub, mul, div, neg, less, ...). The parser does not
 // look up ops. Plain values; any thread.
-//   calls      name(a, b, keyword=c), of ops; nn.name(...), of layers
+//   calls      name(a, b, keyword=c), of ops; nn.name(...), of layers; other names with dots are read, but nothing has them
 //   operators  + - * / and < <= > >= == != (not chained), unary -, parentheses
 //   literals   1  2.5e-3  'text'  "text"  true  false  [1, 2, [3]]
 //   names      letters, digits and '_'

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "apps/config/diagnostics.h"
+#include "apps/config/foreign_names.h"
 #include "apps/config/layer_types.h"
 #include "apps/nn/layers.h"
 #include "apps/nn/ragged/ragged.h"
@@ -353,8 +354,10 @@ Given given_options(const LayerType& type, std::span<const Argument> positional,
   for (size_t i = 0; i < type.keys.size(); ++i) known.push_back(option_name(type, i));
   for (size_t i = 0; i < positional.size(); ++i) given.emplace(known[i], positional[i]);
   for (const auto& [name, value] : named) {
-    if (std::ranges::find(known, std::string_view(name)) == known.end())
-      fail(type, "unknown option '" + name + "'" + hint(name, known));
+    if (std::ranges::find(known, std::string_view(name)) == known.end()) {
+      const std::string advice = advice_on_key(name, {});
+      fail(type, "unknown option '" + name + "'" + (advice.empty() ? hint(name, known) : advice));
+    }
     if (!given.emplace(name, value).second) fail(type, "option '" + name + "' is given twice");
   }
   for (size_t i = 0; i < type.keys.size(); ++i)
@@ -378,6 +381,15 @@ std::vector<Key> layer_keys() {
 std::string layer_names() {
   std::string names;
   for (const LayerType& type : layer_types()) names += (names.empty() ? "" : "|") + type.name;
+  return names;
+}
+
+const std::vector<std::string>& layer_list() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const LayerType& type : layer_types()) all.push_back(type.name);
+    return all;
+  }();
   return names;
 }
 

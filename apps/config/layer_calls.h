@@ -19,6 +19,7 @@ inline constexpr std::string_view layer_prefix = "nn.";
 std::vector<Key> layer_keys();
 /// Returns the names of all layers: "attention|avg_pool2d|...".
 std::string layer_names();
+const std::vector<std::string>& layer_list();
 
 /// Adds a layer to a network. Its arguments are its inputs, then its options, in the order of layer_keys() or by name. Throws
 /// Error(InvalidArgument) if there is no such layer, or an argument is missing, unknown or of a wrong kind, and as the layer does.

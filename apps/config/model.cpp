@@ -24,7 +24,8 @@ std::optional<Output> scalar(const nn::Network& network, const Definition& defin
   if (!shape.compatible_with(PartialShape::scalar()) || (floating && !is_floating(dtype))) {
     diagnostics.error_in(definition.expression, 0,
                          definition.name + " is " + std::string(name(dtype)) + shape.text() +
-                             "; it must be a scalar" + (floating ? " of a floating type" : ""));
+                             "; it must be a scalar" + (floating ? " of a floating type" : "") +
+                             (is_floating(dtype) ? "; mean(...) of it is one" : ""));
     return {};
   }
   return output;

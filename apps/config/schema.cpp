@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+
+#include "apps/config/foreign_names.h"
 #include "graph/ops/op_table.h"
 
 namespace troupe::config {
@@ -82,6 +85,28 @@ std::string expectation(const Key& key) {
     case Kind::Numbers: return "a list of numbers" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Unavailable: return "not available yet";
   }
+  return {};
+}
+
+std::vector<std::string_view> paths_of(std::span<const Key> schema) {
+  std::vector<std::string_view> paths;
+  for (const Key& key : schema) paths.push_back(key.path);
+  return paths;
+}
+
+/// Says how a value of another kind is written: a number without quotes, a table of a type.
+std::string advice_on_value(const Key& key, const Value& value) {
+  const auto* const text = value.get_if<std::string>();
+  const auto* const number = value.get_if<double>();
+  const bool is_numeric = key.kind == Kind::Integer || key.kind == Kind::Number;
+  if (number && key.kind == Kind::Integer && std::trunc(*number) == *number && std::abs(*number) < 1e15)
+    return fmt::format("; write {}", static_cast<int64_t>(*number));
+  if (text && is_numeric)
+    if (const auto parsed = parse_value(*text);
+        parsed && (parsed->get_if<int64_t>() || parsed->get_if<double>()))
+      return fmt::format("; write {}, without quotes", *text);
+  if (text && key.rules.by_type) return fmt::format("; write {{ type = \"{}\" }}", *text);
+  if (text && key.kind == Kind::Boolean) return "; without quotes";
   return {};
 }
 
@@ -176,8 +201,9 @@ void Checker::refuse_unknown(const std::vector<const Key*>& keys, Table& table, 
     std::vector<std::string_view> known;
     for (const Key* key : keys) known.push_back(last_part(key->path));
     if (std::find(known.begin(), known.end(), std::string_view(entry.key)) != known.end()) return false;
-    diagnostics_.error(entry.place,
-                       fmt::format("{}: unknown key{}", join(path, entry.key), hint(entry.key, known)));
+    const std::string advice = advice_on_key(entry.key, paths_of(schema_));
+    diagnostics_.error(entry.place, fmt::format("{}: unknown key{}", join(path, entry.key),
+                                                advice.empty() ? hint(entry.key, known) : advice));
     refused_.insert(path);
     return true;
   });
@@ -224,7 +250,8 @@ void Checker::check_key(const Key& key, Table& table, SourceLocation place, cons
 bool Checker::refuse(const Key& key, const Value& value, const std::string& path) {
   std::string found = to_toml(value);
   if (found.size() > 60) found = found.substr(0, 57) + "...";
-  diagnostics_.error(value.place, fmt::format("{}: expected {}; found {}", path, expectation(key), found));
+  diagnostics_.error(value.place, fmt::format("{}: expected {}; found {}{}", path, expectation(key), found,
+                                              advice_on_value(key, value)));
   return false;
 }
 
@@ -301,11 +328,12 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   const std::string choices = choices_text(allowed);
   if (contains(allowed, *text)) return true;
   const auto near = nearest(*text, split(allowed, '|'));
+  std::string advice = advice_on_choice(*text, split(allowed, '|'));
+  if (advice.empty() && !near.empty()) advice = fmt::format("; the nearest is '{}'", near);
   diagnostics_.error(value.place,
                      contains(key.rules.unavailable, *text)
                          ? fmt::format("{}: \"{}\" is not available yet; allowed: {}", path, *text, choices)
-                         : fmt::format("{}: \"{}\" is unknown; allowed: {}{}", path, *text, choices,
-                                       near.empty() ? "" : fmt::format("; the nearest is '{}'", near)));
+                         : fmt::format("{}: \"{}\" is unknown; allowed: {}{}", path, *text, choices, advice));
   return false;
 }
 

@@ -74,8 +74,11 @@ Result<bool> fits(Disk& disk, const data::Options& options, std::optional<int64_
 
 Result<std::string> find_model(Disk& disk, const std::string& path) {
   if (inference::kind_of(disk, path) != inference::ModelKind::None) return path;
-  TROUPE_ASSIGN(const auto models, inference::numbered_models(disk, path));
-  if (!models.empty()) return models.back().path;
+  const auto models = inference::numbered_models(disk, path);
+  if (models.status().code() == Code::NotFound)
+    return not_found("there is no run or model '" + path + "'" + config::nearest_beside(disk, path));
+  if (!models) return models.status();
+  if (!models->empty()) return models->back().path;
   return not_found(
       path +
       " is neither the folder of a run, of a checkpoint or of a saved model, nor one that contains runs");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/config/encoded_columns.h"
+#include "apps/config/mistake_places.h"
 #include "apps/data/bucketed_set.h"
 #include "apps/data/ragged/ragged_set.h"
 #include "apps/train/cached_data.h"
@@ -91,9 +92,7 @@ Result<data::TrainAndValid> load_kept(Disk& disk, const config::RunConfig& confi
   return data;
 }
 
-}  // namespace
-
-Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) try {
+Result<data::TrainAndValid> load_all(Disk& disk, const config::RunConfig& config) try {
   TROUPE_ASSIGN(auto data, load_kept(disk, config));
   TROUPE_ASSIGN(const auto parsers, data::row_parsers(disk, config.ragged));
   if (config.bucket) {
@@ -113,6 +112,14 @@ Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& confi
   return data;
 } catch (const Error& error) {
   return error.status();
+}
+
+}  // namespace
+
+Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config) {
+  auto data = load_all(disk, config);
+  if (!data) return config::with_file_place(disk, config, data.status());
+  return data;
 }
 
 }  // namespace troupe::train

@@ -192,7 +192,9 @@ BOOST_AUTO_TEST_CASE(mistakes_in_calls_of_layers_name_layer_and_option) {
   BOOST_TEST(mistake("mean(nn.dense(image, -1))") ==
              "run.toml:9:14: layer 'loss_dense' (dense): units is -1; it must be positive");
   BOOST_TEST(mistake("mean(nn.conv2d(image, 3, [3, 3]))") ==
-             "run.toml:9:14: layer 'loss_conv2d' (conv2d): the input has shape [?,?]; its rank must be 4");
+             "run.toml:9:14: layer 'loss_conv2d' (conv2d): the input has shape [?,?]; its rank must be 4; "
+             "reshape(x, [-1, height, width, channels]) "
+             "makes images of rows");
   BOOST_TEST(
       mistake("mean(nn.dropout(image, rate=1))") ==
       "run.toml:9:14: layer 'loss_dropout' (dropout): rate is 1.000000; it must be at least 0 and below 1");

@@ -16,6 +16,8 @@ class CsvRow {
   bool blank() const;
   /// Returns whether there are no more fields.
   bool at_end() const { return line_end_; }
+  /// Returns what is left of the line.
+  std::string_view line() const { return line_; }
   /// Returns the next field exactly as it is in the file.
   std::string_view written() const { return line_.substr(0, line_.find(delimiter_)); }
 

@@ -9,6 +9,7 @@
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/timestamp.h"
+#include "apps/data/file_content.h"
 #include "apps/data/text_lines.h"
 #include "graph/ops/op_table.h"
 
@@ -59,11 +60,17 @@ class CsvReader final : public RecordReader {
 
   /// Determines the columns from the first row.
   Status begin() {
+    TROUPE_ASSIGN(const std::string first_bytes, lines_.file().text(0, 8));
+    if (const auto content = content_of(first_bytes); !content.empty())
+      return data_loss(path() + ": the file is not csv, but " + std::string(content));
     TROUPE_ASSIGN(const bool any, next_row());
     if (!any) return data_loss(path() + ": the file has no samples");
+    if (row_.written().size() == row_.line().size()) other_delimiter_ = other_delimiter(row_.line());
     std::vector<std::string> first;
     while (!row_.at_end()) first.emplace_back(row_.next_field());
-    TROUPE_ASSIGN(layout_, csv_layout(source_, {first.begin(), first.end()}));
+    auto layout = csv_layout(source_, {first.begin(), first.end()});
+    if (!layout) return Status(layout.status().code(), layout.status().text() + other_delimiter_);
+    layout_ = std::move(*layout);
     schema_ = layout_.fields;
     first_row_ = lines_.row();
     if (!has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
@@ -98,6 +105,20 @@ class CsvReader final : public RecordReader {
   }
 
  private:
+  /// Says with which delimiter a row that is one column has the most columns; nothing if it is one column with all of them.
+  static std::string other_delimiter(std::string_view row) {
+    std::string_view best;
+    std::ptrdiff_t most = 0;
+    for (const std::string_view delimiter : {",", ";", "\t", " "})
+      if (const auto count = std::ranges::count(row, delimiter.front()); count > most) {
+        best = delimiter;
+        most = count;
+      }
+    if (most == 0) return {};
+    return "; with data.delimiter = \"" + std::string(best == "\t" ? "\\t" : best) + "\" its first row has " +
+           std::to_string(most + 1) + " columns";
+  }
+
   /// The values of a field, which are being read.
   struct Target {
     Tensor values;
@@ -256,7 +277,8 @@ class CsvReader final : public RecordReader {
 
   Status bad_field(size_t column, std::string_view field) const {
     const bool maybe_header = lines_.row() == first_row_ && !has_csv_header(source_.options);
-    const std::string hint = maybe_header ? "; if the first row has names, set header = true" : "";
+    const std::string hint =
+        (maybe_header ? "; if the first row has names, set header = true" : "") + other_delimiter_;
     const std::string for_missing =
         source_.columns.empty() ? "data.missing can say which number it stands for"
                                 : "`missing` of its column in data.columns can say what stands for it";
@@ -269,7 +291,11 @@ class CsvReader final : public RecordReader {
                        hint);
     return data_loss(place(column) + ": " +
                      (field.empty() ? "the field is empty; " + for_missing
-                                    : shown_field(field) + " is not a finite number") +
+                                    : shown_field(field) + " is not a finite number" +
+                                          (is_word_for_missing(field) && source_.columns.empty()
+                                               ? "; data.columns can say what stands for it: { type = "
+                                                 "\"number\", missing = \"mean\" }"
+                                               : "")) +
                      hint);
   }
 
@@ -293,6 +319,7 @@ class CsvReader final : public RecordReader {
   CsvRow row_;
   CsvLayout layout_;
   std::vector<Target> targets_;  ///< one for each field; only while records are read
+  std::string other_delimiter_;  ///< what to append to errors if the rows are one column; usually empty
   uint64_t row_begin_ = 0;       ///< the offset of the current row, in bytes
   uint64_t record_ = 0, first_row_ = 0;
 };

@@ -1,0 +1,27 @@
+#include "apps/data/file_content.h"
+
+namespace troupe::data {
+
+using namespace std::string_view_literals;
+
+std::string_view content_of(std::string_view first_bytes) {
+  constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {"\xff\xfe"sv, "text in UTF-16; `iconv -f UTF-16 -t UTF-8` converts it"},
+      {"\xfe\xff"sv, "text in UTF-16; `iconv -f UTF-16 -t UTF-8` converts it"},
+      {"\x93NUMPY"sv, "a NumPy array; data.format = \"npy\" reads it"},
+      {"PK\x03\x04"sv,
+       "a zip archive; data.format = \"npz\" reads NumPy's, and a table of Excel must be saved as csv"},
+      {"PAR1"sv, "a Parquet file; it must be saved as csv or npy"},
+      {"\x89HDF"sv, "an HDF5 file; it must be saved as npy"},
+      {"\x89PNG"sv, "a picture; data.format = \"images\" reads folders of pictures"},
+      {"\xff\xd8\xff"sv, "a picture; data.format = \"images\" reads folders of pictures"},
+      {"\0\0\x08"sv, "an IDX file; data.format = \"idx\" reads it"},
+      {"\0\0\x0d"sv, "an IDX file; data.format = \"idx\" reads it"},
+      {"\x80\x04"sv, "a pickle of Python; it must be saved as csv or npy"},
+  };
+  for (const auto& [begin, what] : known)
+    if (first_bytes.starts_with(begin)) return what;
+  return {};
+}
+
+}  // namespace troupe::data

@@ -1,0 +1,240 @@
+// Mistakes of people who know TensorFlow, Keras, PyTorch and scikit-learn: what they write in run files and on the command line,
+// and what the message must say.
+#include <boost/test/unit_test.hpp>
+
+#include "apps/train/train_data.h"
+#include "kernels/core/kernel.h"
+#include "tests/apps/digits_runs.h"
+#include "tests/apps/run_file.h"
+#include "tests/support/memory_disk.h"
+
+namespace troupe {
+namespace {
+
+using Parts = std::vector<std::string>;
+
+void check_says(const std::string& message, const Parts& parts, const std::string& written) {
+  for (const std::string& part : parts)
+    BOOST_TEST(message.find(part) != std::string::npos, written << ": '" << part << "' is not in:\n"
+                                                                << message);
+  const bool has_place = message.find("run.toml:") != std::string::npos;
+  BOOST_TEST((has_place || message.find("attribute") == std::string::npos), message);
+}
+
+/// Returns the valid file with the line that begins so replaced by others.
+std::string with(std::string_view beginning, std::string_view line) {
+  std::string text = config::good;
+  const size_t begin = text.find('\n' + std::string(beginning)) + 1;
+  return text.replace(begin, text.find('\n', begin) - begin, line);
+}
+
+BOOST_AUTO_TEST_SUITE(mistakes)
+
+struct Expressed {
+  const char* expression;
+  Parts parts;
+};
+
+BOOST_AUTO_TEST_CASE(in_expressions) {
+  const std::vector<Expressed> rows = {
+      {"reduce_mean(image)", {"'reduce_mean'", "write mean(x, axis)"}},
+      {"reduce_sum(image, 1)", {"write sum(x, axis)"}},
+      {"tf.nn.relu(image)", {"'tf.nn.relu'", "write relu(x)"}},
+      {"tf.matmul(image, w1)", {"write matmul(...)"}},
+      {"np.mean(image)", {"write mean(...)"}},
+      {"torch.relu(image)", {"write relu(x)"}},
+      {"F.cross_entropy(image, label)", {"write nn.softmax_cross_entropy(logits, label)"}},
+      {"keras.layers.Dense(10)", {"write nn.dense(x, ...)"}},
+      {"nn.Linear(image, 64, 10)", {"write nn.dense(x, units=10)"}},
+      {"nn.Conv2d(image, 3)", {"write nn.conv2d(x, ...)"}},
+      {"Dense(10)", {"write nn.dense(x, ...)"}},
+      {"nn.relu(image)", {"write relu(x)", "activation = \"relu\""}},
+      {"categorical_crossentropy(image, label)", {"train.loss = \"softmax_cross_entropy\""}},
+      {"sparse_categorical_crossentropy(image, label)", {"train.loss = \"softmax_cross_entropy\""}},
+      {"binary_crossentropy(image, label)", {"train.loss = \"binary_cross_entropy\""}},
+      {"mse(image, label)", {"write nn.mean_squared_error(prediction, label)"}},
+      {"mae(image, label)", {"write nn.mean_absolute_error(prediction, label)"}},
+      {"cross_entropy(image, label)", {"write nn.softmax_cross_entropy"}},
+      {"nll_loss(image, label)", {"write nn.softmax_cross_entropy"}},
+      {"BCELoss(image, label)", {"write nn.binary_cross_entropy"}},
+      {"image @ w1", {"found '@'", "write matmul(a, b)"}},
+      {"image ** 2", {"write pow(x, y) or square(x)"}},
+      {"image // 2", {"write floor_div(x, y)"}},
+      {"image[0]", {"found '['", "slice(x, begin, size)"}},
+      {"image * 1e-3f", {"found 'f'", "a number has no letter at its end"}},
+      {"sum(image, 1, keep_dims=True)", {"'True'", "write true, in small letters"}},
+      {"sum(image, None)", {"'None'", "leave the argument out"}},
+      {"image.shape", {"'image.shape'", "write shape(...)"}},
+      {"image.mean()", {"'image.mean'", "write mean(...)"}},
+      {"reshape(image, (8, 8))", {"square brackets, [8, 8]"}},
+      {"relu(matmul(image, w1)", {"found the end", "the '(' behind 'relu' is not closed"}},
+      {"relu(image))", {"this bracket closes nothing"}},
+      {"cast(image, 'float)", {"the quotes are not closed"}},
+      {"concatenate([image, image])", {"write concat([a, b], axis)"}},
+      {"image if label else b1", {"there is no if"}},
+      {"softmax(image, dim=1)", {"no parameter is called 'dim'", "usage: softmax(logits)"}},
+      {"nn.dense(image, out_features=10)", {"'out_features'", "write units"}},
+      {"nn.dense(image, 10, activation='Relu')", {"no activation 'Relu'", "'relu'"}},
+      {"nn.conv2d(image, filters=3, kernel_size=3)", {"'kernel_size'", "write kernel"}},
+      {"nn.conv2d(image, filters=3, kernel=3)", {"its rank must be 4", "reshape(x, [-1, height, width"}},
+      {"nn.dropout(image, p=0.5)", {"'p'", "write rate"}},
+      {"matmul(hidden, w1)", {"[?,100]", "[64,100]", "inner dimensions"}},
+  };
+  for (const auto& [expression, parts] : rows) {
+    const std::string text =
+        with("[model.graph]", "[model.graph]\nspare = \"" + std::string(expression) + '"');
+    Parts all = parts;
+    all.emplace_back("run.toml:13:");
+    check_says(config::mistakes(text), all, expression);
+  }
+}
+
+struct Line {
+  const char *beginning, *line;
+  Parts parts;
+};
+
+const std::string layer_before = "[model]\nlayers = [";
+
+BOOST_AUTO_TEST_CASE(in_keys_and_values) {
+  const std::vector<Line> rows = {
+      {"optimizer",
+       "optimizer = { type = 'adam', learning_rate = 1 }",
+       {":18:30", "write train.optimizer.lr"}},
+      {"max_epochs", "epochs = 4", {":20:1", "train.epochs", "write train.max_epochs"}},
+      {"batch", "batch_size = 4", {":7:1", "write data.batch"}},
+      {"optimizer", "optimizer = 'adam'", {":18:13", "write { type = \"adam\" }"}},
+      {"optimizer", "optimizer = { type = 'SGD', lr = 1 }", {":18:22", "write \"sgd\""}},
+      {"optimizer", "optimizer = { type = 'sgd', lr = 1, momentum = 0.9 }", {"write type = \"momentum\""}},
+      {"loss = \"loss", "loss = 'mse'", {":17:9", "train.loss = \"mean_squared_error\""}},
+      {"metrics", "metrics = ['acc']", {":19:13", "train.metrics = [\"accuracy\"]"}},
+      {"valid", "validation_split = 0.2", {":6:1", "write data.valid = { split = 0.2 }"}},
+      {"valid", "test_size = 0.2", {":6:1", "write data.valid = { split = 0.2 }"}},
+      {"[model.variables]", "[model]\nnum_layers = 3\n[model.variables]", {":9:1", "model.layers"}},
+      {"[model.variables]", "[model]\nhidden_size = 3\n[model.variables]", {":9:1", "write units"}},
+      {"batch", "batch = 64\ndevice = 'cuda'", {":8:1", "CPUs", "run.threads"}},
+      {"batch", "batch = 64\nnum_workers = 4", {":8:1", "run.threads", "--local worker=2"}},
+      {"batch", "batch = 64\nshuffle = 'yes'", {":8:11", "expected true or false", "without quotes"}},
+      {"max_epochs", "max_epochs = 4\ngpus = 1", {":21:1", "CPUs"}},
+      {"batch", "batch = '64'", {":7:9", "write 64, without quotes"}},
+      {"batch", "batch = 1e3", {":7:9", "expected an integer", "write 1000"}},
+      {"batch", "batch = 1e-3", {":7:9", "expected an integer", "found 0.001"}},
+      {"batch", "batch = -1", {":7:9", "at least 1", "found -1"}},
+      {"batch", "batch = [64]", {":7:9", "expected an integer", "found [64]"}},
+      {"max_epochs", "max_epochs = 0", {":20:14", "at least 1", "found 0"}},
+      {"batch", "batch = 64\nshuffle = True", {":8:", "write true, in small letters"}},
+      {"batch", "batch = None", {":7:", "leave the key out"}},
+      {"format", "format = csv", {":3:", "a text is written in quotes"}},
+      {"batch", "batch: 64", {":7:6", "write '=' instead of ':'"}},
+      {"early_stop", "early_stopping = { patience = 3 }", {":21:1", "write train.early_stop"}},
+      {"batch", "batch = 64\nsep = ';'", {":8:1", "write data.delimiter"}},
+      {"loss = \"loss",
+       "loss = 'logits'",
+       {":17:9", "float[?,10]", "must be a scalar", "mean(...) of it is one"}},
+      {"hidden",
+       "hidden = 'softmax_cross_entropy_with_logits(w2, label)'",
+       {":15:11", "labels is int32", "float"}},
+  };
+  for (const auto& [beginning, line, parts] : rows)
+    check_says(config::mistakes(with(beginning, line)), parts, line);
+  const std::vector<std::pair<std::string, Parts>> layers = {
+      {"{ type = 'Dense', units = 3 }", {"\"Dense\" is unknown", "write \"dense\""}},
+      {"{ type = 'Linear', out_features = 3 }", {"\"Linear\" is unknown", "write \"dense\""}},
+      {"{ type = 'MaxPool2d' }", {"write \"max_pool2d\""}},
+      {"{ type = 'dense', units = 3, dropout = 0.5 }", {"a layer of its own, { type = \"dropout\""}},
+      {"{ type = 'dense', in_features = 3, units = 5 }", {"leave it out"}},
+      {"{ type = 'conv2d', filters = 3, kernel_size = 3 }", {"write kernel"}},
+      {"{ type = 'dense', units = 3, activation = 'Relu' }", {"no activation 'Relu'", "'relu'"}},
+      {"{ type = 'conv2d', filters = 3, kernel = 3 }", {"'conv2d_1'", "its rank must be 4", "reshape("}},
+  };
+  for (auto [layer, parts] : layers) {
+    parts.emplace_back("run.toml:9:");
+    check_says(config::mistakes(with("[model.variables]", layer_before + layer + "]\n[model.variables]")),
+               parts, layer);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(in_files_of_data) {
+  struct Row {
+    std::string bytes;
+    const char* more;  ///< lines of [data]
+    Parts parts;
+  };
+  const std::string rows = "1,2,0\n3,4,1\n";
+  const std::vector<Row> files = {
+      {"1;2;0\n3;4;1\n", "", {"with data.delimiter = \";\" its first row has 3 columns"}},
+      {"1\t2\t0\n", "", {"with data.delimiter = \"\\t\" its first row has 3 columns"}},
+      {rows, "delimiter = ';'\n", {"with data.delimiter = \",\" its first row has 3 columns"}},
+      {"a,b,c\n" + rows, "", {"row 1, column 1", "'a'", "set header = true"}},
+      {"a,b,c\n" + rows, "header = true\nlabel = 'target'\n", {"no column 'target'", "'a', 'b', 'c'"}},
+      {"1,2,0\n3,nan,1\n", "", {"row 2, column 2", "'nan'", "data.columns can say"}},
+      {"1,2,0\n3,1\n", "", {"row 2", "has 2 columns", "first row has 3"}},
+      {"", "", {"the file has no samples"}},
+      {"\xff\xfe\x31", "", {"UTF-16", "iconv"}},
+      {"\x93NUMPY\x01", "", {"not csv, but a NumPy array", "data.format = \"npy\""}},
+      {"PK\x03\x04", "", {"zip archive", "Excel"}},
+      {"\x1f\x8b\x08", "", {"compressed by its first bytes", "end too early"}},
+      {"1,2,cat\n3,4,dog\n",
+       "label_names = ['cat', 'cow']\n",
+       {"row 2, column 3", "'dog' is not in label_names"}},
+  };
+  const std::string model =
+      "batch = 2\n[model.graph]\nloss = \"mean(image)\"\n[train]\nloss = \"loss\"\nmax_steps = 1\n"
+      "optimizer = { type = \"sgd\", lr = 1.0 }\n";
+  const auto failure = [&](test::MemoryDisk& disk, const std::string& more, const std::string& format) {
+    const auto parsed =
+        config::parse_run_config("[data]\nformat = \"" + format + "\"\ntrain = [\"x.csv\"]\n" + more + model,
+                                 "run.toml", "/", {}, make_op_library()->ops);
+    BOOST_REQUIRE_MESSAGE(parsed.ok(), parsed.status().text());
+    return train::load_data(disk, *parsed).status().text();
+  };
+  for (const auto& [bytes, more, parts] : files) {
+    test::MemoryDisk disk;
+    disk.write("/x.csv", bytes);
+    Parts all = parts;
+    all.insert(all.end(), {"/x.csv", "named at run.toml:3:10"});
+    check_says(failure(disk, more, "csv"), all, bytes);
+  }
+  test::MemoryDisk disk;
+  check_says(failure(disk, "", "csv"), {"/x.csv", "named at run.toml:3:10"}, "missing");
+  disk.write("/x.csv", rows);
+  check_says(failure(disk, "", "npy"), {"not a .npy file", "named at run.toml:3:10"}, "npy");
+  disk.write("/x.csv", "\xef\xbb\xbf" + rows);
+  BOOST_TEST(failure(disk, "", "csv") == "");  // a byte order mark of UTF-8 does no harm
+}
+
+BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
+  const auto check = [](const Arguments& arguments, const Parts& parts, int code = 2) {
+    test::Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    check_says(program.output(), parts, arguments.front() + ' ' + arguments.back());
+  };
+  const std::string digits = std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml",
+                    none = folder.path() + "/none";
+  check({"fit", digits}, {"no subcommand 'fit'", "`troupe help` lists"});
+  check({"train", digits, "--epochs", "5"}, {"'--epochs'", "--set train.max_epochs=VALUE"});
+  check({"train", digits, "--lr=0.1"}, {"'--lr=0.1'", "--set train.optimizer.lr=VALUE"});
+  check({"train", digits, "--batch-size", "3"}, {"--set data.batch=VALUE"});
+  check({"train", digits, "--gpu"}, {"'--gpu'", "CPUs"});
+  check({"train", digits, "--set", "lr=0.1"}, {"--set lr", "write train.optimizer.lr"});
+  check({"train", digits, "--set", "optimizer.lr=0.1"}, {"write train.optimizer"});
+  check(run("train", "x", {"--local", "2"}), {"JOB=COUNT", "such as worker=2"});
+  check(run("train", "x", {"--resume", none}), {"there is no run folder", none});
+  check({"predict", none, digits}, {"there is no run or model", none});
+  folder.write("run.toml", "");
+  check({"train", folder.path() + "/rum.toml"}, {"cannot open", "the nearest in its folder is 'run.toml'"});
+  const std::string folder_data = "data.train=[\"" + folder.path() + "\"]";
+  check(run("check", "x", {"--set", folder_data}), {"named by a pattern", "named at --set data.train"}, 3);
+  folder.write("big.csv", "1,2,0\n3,4,12\n5,6,1\n7,8,0\n");
+  const std::string text = "run = { directory = '" + folder.path() +
+                           "' }\n[data]\nformat = 'csv'\ntrain = ['big.csv']\nbatch = 4\n[model.graph]\n"
+                           "logits = 'nn.dense(image, units=10)'\n"
+                           "loss = 'mean(sparse_softmax_cross_entropy_with_logits(logits, label))'\n[train]\n"
+                           "loss = 'loss'\nmax_steps = 1\noptimizer = { type = 'sgd', lr = 0.1 }\n";
+  check({"train", folder.write("big.toml", text)}, {"12 is not in [0, 10)", "in 'loss' at", "big.toml:8:8"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
