@@ -51,7 +51,12 @@ Status unknown_options(const CLI::App& app) {
         advice.starts_with(write) && advice.find(' ', write.size()) == advice.npos)
       advice = "; write --set " + advice.substr(write.size()) + "=VALUE";
     if (advice.empty()) advice = config::hint(name, {options.begin(), options.end()});
-    text += (text.empty() ? "" : "\n") + command->get_name() + " takes no '" + extra + "'" + advice;
+    text += text.empty() ? "" : "\n";
+    text += command->get_name();
+    text += " takes no '";
+    text += extra;
+    text += "'";
+    text += advice;
   }
   return invalid_argument(text + "; `troupe help " + command->get_name() + "` lists what it takes");
 }
