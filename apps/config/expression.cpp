@@ -11,6 +11,7 @@ namespace troupe::config {
 namespace {
 
 namespace grammar {
+// NOLINTBEGIN(readability-identifier-naming): rules are named as in the grammars of PEGTL
 using namespace tao::pegtl;  // NOLINT: rules of a grammar are easier to read without qualified names
 
 struct blank : star<space> {};
@@ -94,6 +95,7 @@ using kept = parse_tree::selector<
     parse_tree::remove_content::on<list_value, call, named_argument, factor>,
     parse_tree::fold_one::on<product, sum, comparison>>;
 
+// NOLINTEND(readability-identifier-naming)
 }  // namespace grammar
 
 using Node = tao::pegtl::parse_tree::node;
