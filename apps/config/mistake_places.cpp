@@ -5,11 +5,12 @@
 namespace troupe::config {
 namespace {
 
-/// Finds the longest string inside a value that occurs in a text.
+/// Finds the longest path inside a value that occurs in a text. Checked documents have absolute paths.
 void find_mentioned(const Value& value, std::string_view text, const Value*& longest) {
   if (const auto* const string = value.get_if<std::string>()) {
     const size_t least = longest ? std::get<std::string>(longest->data).size() + 1 : 2;
-    if (string->size() >= least && text.find(*string) != std::string_view::npos) longest = &value;
+    if (string->starts_with('/') && string->size() >= least && text.find(*string) != std::string_view::npos)
+      longest = &value;
   } else if (const auto* const list = value.get_if<List>()) {
     for (const Value& element : *list) find_mentioned(element, text, longest);
   } else if (const auto* const table = value.get_if<Table>()) {
