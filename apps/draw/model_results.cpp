@@ -9,7 +9,8 @@ std::vector<Output> model_results(const interop::MetaGraph& meta) {
   for (const auto& [name, signature] : meta.signatures)
     for (const auto& [output_name, output] : signature.outputs) {
       all.push_back(output);
-      if (name == Model::predict || (name == Model::evaluate && output_name == "loss")) usual.push_back(output);
+      if (name == Model::predict || (name == Model::evaluate && output_name == "loss"))
+        usual.push_back(output);
     }
   return usual.empty() ? all : usual;
 }

@@ -52,7 +52,8 @@ std::string summary(const RunRecords& records) {
     return text + missing(
                       "The folder has no result.json: the training has not ended in order, or it is still "
                       "going on.");
-  const std::set<std::string, std::less<>> elsewhere = {"ending", "folder", "checkpoint", "checkpoint_step", "time"};
+  const std::set<std::string, std::less<>> elsewhere = {"ending", "folder", "checkpoint", "checkpoint_step",
+                                                        "time"};
   text += R"(<div class="cards">)";
   for (const auto& [key, value] : records.result) {
     if (elsewhere.contains(key)) continue;
