@@ -90,12 +90,11 @@ Output not_fitted(const Scope& scope, const TableColumn& column) {
 }  // namespace
 
 bool is_fitted(const TableColumn& column) {
-  const bool fills = column.missing == data::Missing::Mean || column.missing == data::Missing::Median;
   switch (column.type) {
     case ColumnType::Number:
       return (column.normalization == data::Normalization::None ||
               (!column.center.empty() && !column.spread.empty())) &&
-             (!fills || !column.fill.empty());
+             (!column.fills_from_samples() || !column.fill.empty());
     case ColumnType::Category: return !column.values.empty();
     case ColumnType::Timestamp:
       return !column.parts.empty() &&  // they were rejected

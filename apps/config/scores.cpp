@@ -10,11 +10,6 @@
 namespace troupe::config {
 namespace {
 
-LayerType with_two_inputs(LayerType type) {
-  type.min_inputs = type.max_inputs = 2;
-  return type;
-}
-
 LayerType score_type(std::string_view name, Output (*score)(const Scope&, Output, Output)) {
   LayerType type{std::string(name), 2, 2, {}, {}, {}};
   type.add = [score](const nn::Network& network, const Outputs& inputs, const Given&) {
@@ -26,11 +21,13 @@ LayerType score_type(std::string_view name, Output (*score)(const Scope&, Output
 template <class Options>
 LayerType score_type(std::string_view name, std::vector<Row<Options>> rows,
                      Output (*score)(const Scope&, Output, Output, const Options&)) {
-  return with_two_inputs(
+  LayerType type =
       layer_type<Options>(name, std::move(rows),
                           [score](const nn::Network& network, const Outputs& inputs, const Options& options) {
                             return score(network.scope(), inputs[0], inputs[1], options);
-                          }));
+                          });
+  type.min_inputs = type.max_inputs = 2;
+  return type;
 }
 
 constexpr Range between(double low, double high) {

@@ -1,5 +1,9 @@
 #include "apps/data/file_content.h"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+
 namespace troupe::data {
 
 using namespace std::string_view_literals;
@@ -22,6 +26,12 @@ std::string_view content_of(std::string_view first_bytes) {
   for (const auto& [begin, what] : known)
     if (first_bytes.starts_with(begin)) return what;
   return {};
+}
+
+bool is_image_name(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  constexpr std::array<std::string_view, 5> endings = {".jpg", ".jpeg", ".png", ".gif", ".bmp"};
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 }  // namespace troupe::data

@@ -1,5 +1,5 @@
-// File content: tells by the first bytes of a file what it is, for errors about files of another form than the run file says. A
-// function without state; any thread.
+// File content: tells what a file is by its first bytes, for errors about files of another form than the run file says, or by its
+// name. Functions without state; any thread.
 #pragma once
 
 #include <string>
@@ -10,5 +10,8 @@ namespace troupe::data {
 /// Returns what a file is that is no text in UTF-8, and what to do about it: "a NumPy array; data.format = \"npy\" reads it".
 /// Returns nothing if the bytes are not known.
 std::string_view content_of(std::string_view first_bytes);
+
+/// Returns whether the name of a file ends as those of images do: .jpg, .jpeg, .png, .gif or .bmp, in any case.
+bool is_image_name(std::string name);
 
 }  // namespace troupe::data

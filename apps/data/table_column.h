@@ -57,6 +57,8 @@ struct TableColumn {
   bool is_vector() const;
   /// Returns the number of its elements; nothing as long as `sources` has patterns.
   std::optional<int64_t> width() const;
+  /// Returns whether missing numbers become one that is computed from the samples to train on.
+  bool fills_from_samples() const { return missing == Missing::Mean || missing == Missing::Median; }
   /// Returns whether the model gets floats, which can be joined with those of other columns.
   bool is_feature() const;
 };

@@ -206,11 +206,11 @@ class Writer {
       text += "loss = \"softmax_cross_entropy\"\nmetrics = [\"accuracy\", \"f1\"]\n";
     } else {
       text += fmt::format(
-          "loss = \"mean_squared_error(output, label) / {:.6g}\"   # the share of the variance that is not "
+          "loss = \"nn.mean_squared_error(output, label) / {:.6g}\"   # the share of the variance that is "
+          "not "
           "predicted\n",
           spread() * spread());
       text += "metrics = [\"r2\", \"mean_absolute_error\"]\n";
-      text.replace(text.find("mean_squared_error("), 0, "nn.");
     }
     return text +
            "optimizer = { type = \"adam\", lr = 5e-3 }\nmax_epochs = 200\n"

@@ -1,7 +1,6 @@
 #include "apps/train/fit_data.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -10,6 +9,7 @@
 #include "apps/config/encoded_columns.h"
 #include "apps/config/reader.h"
 #include "apps/data/csv/csv_layout.h"
+#include "apps/data/csv/csv_row.h"
 #include "apps/data/file_patterns.h"
 #include "apps/data/load.h"
 #include "apps/data/sources.h"
@@ -23,18 +23,13 @@ using data::TableColumn;
 constexpr int64_t rows_at_once = 4096;
 constexpr size_t most_classes = 10'000, most_counted = 1'000'000;
 
-std::optional<double> number_in(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return number;
-}
-
 /// Orders texts as numbers if all of them are, otherwise by their bytes.
 std::vector<std::string> in_order(std::vector<std::string> texts) {
   std::ranges::sort(texts);
-  if (std::ranges::all_of(texts, [](const std::string& text) { return number_in(text).has_value(); }))
-    std::ranges::stable_sort(texts, {}, [](const std::string& text) { return *number_in(text); });
+  if (std::ranges::all_of(texts,
+                          [](const std::string& text) { return data::CsvRow::number_of(text).has_value(); }))
+    std::ranges::stable_sort(texts, {},
+                             [](const std::string& text) { return *data::CsvRow::number_of(text); });
   return texts;
 }
 
@@ -72,7 +67,7 @@ bool needs_classes(Disk& disk, const data::Options& options) {
   const auto first = (*reader)->next(1);
   if (!first || first->samples() == 0) return false;
   const std::string& label = first->find(data::label_column)->as<std::string>()[0];
-  return !label.empty() && !number_in(label);
+  return !label.empty() && !data::CsvRow::number_of(label);
 }
 
 /// Returns the words that are labels in the files of train, also those held out for validation.
@@ -171,8 +166,7 @@ class ColumnFit {
     }
     std::vector<std::string> result;
     const bool is_time = column_.type == ColumnType::Timestamp;
-    const bool fills = column_.missing == data::Missing::Mean || column_.missing == data::Missing::Median;
-    if (fills && column_.fill.empty()) result.push_back(setting(key + "fill", fill));
+    if (column_.fills_from_samples() && column_.fill.empty()) result.push_back(setting(key + "fill", fill));
     if ((is_time || column_.normalization != data::Normalization::None) && column_.center.empty()) {
       result.push_back(setting(key + "center", center));
       result.push_back(setting(key + "spread", spread));

@@ -86,10 +86,11 @@ bool CsvRow::next_number(double& number) {
   return true;
 }
 
-std::optional<double> CsvRow::number_of(std::string_view field) const {
+std::optional<double> CsvRow::number_of(std::string_view field) {
+  constexpr char no_delimiter = '\0';
   double number = 0;
   const char* const end = field.data() + field.size();
-  if (field.empty() || parse_number(field.data(), end, delimiter_, number) != end) return {};
+  if (field.empty() || parse_number(field.data(), end, no_delimiter, number) != end) return {};
   return number;
 }
 

@@ -27,7 +27,7 @@ class CsvRow {
   /// Removes the next field if it consists only of a number; otherwise returns false and leaves the row as it was.
   bool next_number(double& number);
   /// Returns the number in a field, or nothing if it is not a number.
-  std::optional<double> number_of(std::string_view field) const;
+  static std::optional<double> number_of(std::string_view field);
 
  private:
   char delimiter_;

@@ -1,12 +1,12 @@
 #include "apps/data/csv/table_survey.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/timestamp.h"
+#include "apps/data/file_content.h"
 #include "apps/data/text_lines.h"
 
 namespace troupe::data {
@@ -41,12 +41,7 @@ char delimiter_of(const std::vector<std::string>& lines) {
   return best;
 }
 
-bool is_number(const std::string& field) { return CsvRow(',').number_of(field).has_value(); }
-
-bool is_image(const std::string& field) {
-  constexpr std::array<std::string_view, 5> endings = {".jpg", ".jpeg", ".png", ".gif", ".bmp"};
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return field.ends_with(ending); });
-}
+bool is_number(const std::string& field) { return CsvRow::number_of(field).has_value(); }
 
 /// See survey_table().
 bool has_header(const std::vector<std::string>& lines, char delimiter) {
@@ -72,9 +67,9 @@ void add(SurveyedColumn& column, const std::string& field) {
   ++column.present;
   if (column.values.size() < SurveyedColumn::most_values) column.values.insert(field);
   column.words += 1 + std::ranges::count(field, ' ');
-  column.images += is_image(field);
+  column.images += is_image_name(field);
   column.times += parse_timestamp(field).has_value();
-  const auto number = CsvRow(',').number_of(field);
+  const auto number = CsvRow::number_of(field);
   if (!number) return;
   column.least = column.numbers == 0 ? *number : std::min(column.least, *number);
   column.greatest = column.numbers == 0 ? *number : std::max(column.greatest, *number);

@@ -195,7 +195,7 @@ class CsvReader final : public RecordReader {
     const std::string_view field = row_.next_field();
     if (into.missing && (into.has_words_for_missing ? is_word_for_missing(field) : field.empty()))
       return *into.missing;
-    const auto number = row_.number_of(field);
+    const auto number = CsvRow::number_of(field);
     return number ? Result<double>(*number) : bad_field(column, field);
   }
 
@@ -232,7 +232,7 @@ class CsvReader final : public RecordReader {
     double number = 0;
     if (!label_names_.empty() || !row_.next_number(number)) {
       const std::string_view field = row_.next_field();
-      const auto found = label_names_.empty() ? row_.number_of(field) : label_of(field);
+      const auto found = label_names_.empty() ? CsvRow::number_of(field) : label_of(field);
       if (!found) return label_names_.empty() ? bad_field(column, field) : bad_label(column, field);
       number = *found;
     }

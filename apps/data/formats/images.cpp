@@ -1,20 +1,14 @@
 // The format images: a folder with a folder for each class, which has files of images. A sample is the bytes of a file, which an
 // expression of data.map decodes, and the number of its class: classes are numbered from 0 in the order of their names.
 #include <algorithm>
-#include <array>
 
+#include "apps/data/file_content.h"
 #include "apps/data/format.h"
 
 namespace troupe::data {
 namespace {
 
 constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
-
-bool is_image(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  constexpr std::array<std::string_view, 5> endings = {".jpg", ".jpeg", ".png", ".gif", ".bmp"};
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
-}
 
 struct ImageFile {
   std::string path;
@@ -36,7 +30,7 @@ Result<std::vector<ImageFile>> find_images(Disk& disk, const std::string& folder
     if (!one.is_folder) continue;
     TROUPE_ASSIGN(const auto entries, sorted_entries(disk, folder + '/' + one.name));
     for (const Disk::Entry& entry : entries)
-      if (!entry.is_folder && is_image(entry.name))
+      if (!entry.is_folder && is_image_name(entry.name))
         files.push_back({folder + '/' + one.name + '/' + entry.name, label});
     ++label;
   }
