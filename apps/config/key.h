@@ -56,6 +56,9 @@ struct Rules {
   /// For Section and Sections: whether further keys of the table depend on its `type`. The paths of these continue with the type:
   /// "model.layers.dense.units".
   bool by_type = false;
+  /// Whether a table may be written in short, as the name of its type alone or as the list of its names. The full form takes the
+  /// place of the short one before the check.
+  bool short_form = false;
   std::string_view unavailable = {};  ///< values that are reserved, but not available yet
   /// If not empty, such as "type=adam|momentum", the key is allowed only if another key of the same table has one of these values.
   std::string_view when = {};

@@ -216,7 +216,7 @@ constexpr Key keys[] = {
      {.initial = "1", .range = between(1, 4096)}},
     {"train.metrics", Kind::Section,
      "names and scalar expressions to report beside the loss; or a list of names of metrics and losses, such as [\"accuracy\", \"f1\", \"auc\"] or [\"r2\", \"mean_absolute_error\"]",
-     {.initial = "{}"}},
+     {.initial = "{}", .short_form = true}},
     {"train.metrics.*", Kind::Expression, "a scalar"},
     {"train.max_epochs", Kind::Integer, "the training stops after this number of passes over the data",
      {.range = at_least(1)}},

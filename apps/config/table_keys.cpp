@@ -9,7 +9,7 @@ constexpr Key keys[] = {
     {"data.columns", Kind::Section,
      "the columns of a table that become samples, each with its type; the others are not read. `age = \"number\"` is short for `age = { type = \"number\" }`",
      {.initial = "{}", .when = "format=csv"}},
-    {"data.columns.*", Kind::Section, "a column", {.by_type = true}},
+    {"data.columns.*", Kind::Section, "a column", {.by_type = true, .short_form = true}},
     {"data.columns.*.type", Kind::Choice,
      "number; category: one of a set of values; text: a string; timestamp: a time of ISO 8601 or in seconds; image: the bytes of a file whose path is relative to the table",
      {.required = true, .choices = "number|category|text|timestamp|image"}},

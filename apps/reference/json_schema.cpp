@@ -39,7 +39,8 @@ Json list_of(const Json& elements, size_t least = 0) {
   if (least > 0) schema["minItems"] = least;
   return schema;
 }
-Json one_or_more(const Json& element) { return {{"anyOf", {element, list_of(element, 1)}}}; }
+Json either(const Json& one, const Json& other) { return {{"anyOf", {one, other}}}; }
+Json one_or_more(const Json& element) { return either(element, list_of(element, 1)); }
 
 /// Makes the schema of a table of keys.
 class Maker {
@@ -97,13 +98,17 @@ class Maker {
       add_properties(keys, then);
       rules.push_back({{"if", {{"properties", {{"type", {{"const", type}}}}}}}, {"then", std::move(then)}});
     }
-    return {{"type", "object"},
-            {"properties", {{"type", types}}},
-            {"required", {"type"}},
-            {"allOf", std::move(rules)}};
+    const Json schema = {{"type", "object"},
+                         {"properties", {{"type", types}}},
+                         {"required", {"type"}},
+                         {"allOf", std::move(rules)}};
+    return section.rules.short_form ? either(types, schema) : schema;
   }
 
-  Json section(const Key& key) const { return key.rules.by_type ? typed_table(key) : table(key.path); }
+  Json section(const Key& key) const {
+    if (key.rules.by_type) return typed_table(key);
+    return key.rules.short_form ? either(list_of(text_that(name_pattern)), table(key.path)) : table(key.path);
+  }
 
   Json shape_of(const Key& key) const {
     Json text = {{"type", "string"}, {"minLength", 1}};
