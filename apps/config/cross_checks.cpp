@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "apps/config/reader.h"
+#include "apps/config/scores.h"
 #include "apps/data/file_patterns.h"
 
 namespace troupe::config {
@@ -90,6 +91,10 @@ void CrossChecker::check_data() {
               " is too large; with this split there are " +
               std::to_string(static_cast<int64_t>(1 / config_.data.valid_split + 1e-9)) +
               " folds, from 0 on");
+  if (config_.data.stratify && (config_.data.valid_split == 0 || config_.data.stream))
+    error(valid, "stratify",
+          std::string("data.valid.stratify: ") +
+              (config_.data.stream ? "not with data.read = \"stream\"" : "allowed only with split"));
   if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
     error(data, "valid", "data.valid: missing: split or files");
   const data::Options& options = config_.data;
@@ -233,9 +238,16 @@ void CrossChecker::check_model() {
     error(root_, "model", "model: missing: graph or layers");
   if (model.has("input") && config_.model.layers.empty())
     error(model, "input", "model.input: allowed only with model.layers");
+  if (const auto sources = model.list<std::string>("init_from"); sources.size() > 1)
+    error(model, "init_from", "model.init_from: expected one path; found " + std::to_string(sources.size()));
+  if (model.has("init_except") && misses(model, "model.init_from"))
+    error(model, "init_except", "model.init_except: allowed only with init_from");
 }
 
 void CrossChecker::check_metrics() {
+  if (const Reader train = root_.table("train"); train.has("class_weights") && train.has("loss"))
+    if (const std::string mistake = mistake_in_class_weights(config_.train); !mistake.empty())
+      error(train, "class_weights", "train.class_weights: " + mistake);
   root_.table("train").table("metrics").each(
       [&](const std::string& name, SourceLocation place, const Value&) {
         if (name == "loss")

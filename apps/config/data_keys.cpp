@@ -42,6 +42,7 @@ data::Options read_data(const Reader& data) {
   options.valid_labels = valid.list<std::string>("labels");
   options.valid_split = valid.get<double>("split");
   options.valid_fold = valid.get<int64_t>("fold");
+  options.stratify = valid.get<bool>("stratify");
   options.test = data.table("test").list<std::string>("files");
   options.test_labels = data.table("test").list<std::string>("labels");
   options.scale = data.optional<double>("scale").value_or(1);

@@ -28,7 +28,8 @@ enum class Kind : uint8_t {
   Paths,        ///< one path or several, relative to the run file; the check makes them absolute
   Endpoints,    ///< one "host:port" or several
   Dimensions,   ///< a list of integers, each in `range`
-  Numbers,      ///< a list of floating point numbers, each in `range`; integers are accepted and converted
+  /// A list of floating point numbers, each in `range`; integers are accepted and converted. One of `choices` may stand for it.
+  Numbers,
   IntegerPair,  ///< an integer or a list of two, each in `range`
   Unavailable,  ///< a key that is reserved, but not available yet
 };

@@ -54,6 +54,11 @@ inline void read(std::string_view name, const Argument& argument, double& option
   else
     option = exactly<double>(name, argument, "a number");
 }
+inline void read(std::string_view name, const Argument& argument, std::vector<double>& option) {
+  option.clear();
+  for (const Argument& number : exactly<std::vector<Argument>>(name, argument, "a list of numbers"))
+    read(name, number, option.emplace_back());
+}
 inline void read(std::string_view name, const Argument& argument, nn::Pair& option) {
   constexpr std::string_view what = "an integer or a list of two";
   if (const auto* const both = std::get_if<int64_t>(&argument.value())) {
@@ -76,7 +81,7 @@ template <class Options>
 struct Row {
   std::string_view name;
   std::variant<int64_t Options::*, bool Options::*, double Options::*, std::string Options::*,
-               nn::Pair Options::*, nn::Initial Options::*>
+               nn::Pair Options::*, std::vector<double> Options::*, nn::Initial Options::*>
       member;
   std::string_view meaning;
   Rules rules = {};
@@ -86,6 +91,7 @@ inline Kind kind_of(const int64_t*) { return Kind::Integer; }
 inline Kind kind_of(const bool*) { return Kind::Boolean; }
 inline Kind kind_of(const double*) { return Kind::Number; }
 inline Kind kind_of(const nn::Pair*) { return Kind::IntegerPair; }
+inline Kind kind_of(const std::vector<double>*) { return Kind::Numbers; }
 inline Kind kind_of(const std::string*) { return Kind::String; }
 inline Kind kind_of(const nn::Initial*) { return Kind::Choice; }
 

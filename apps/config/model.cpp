@@ -2,6 +2,7 @@
 
 #include "apps/config/data_map.h"
 #include "apps/config/encoded_columns.h"
+#include "apps/config/fine_tuning.h"
 #include "apps/config/layer_calls.h"
 #include "apps/config/ragged_inputs.h"
 #include "apps/config/reader.h"
@@ -164,6 +165,7 @@ void check_split(const Model& model, const nn::Network& network, bool complete, 
 BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
                        Diagnostics& diagnostics) {
   BuiltModel built{std::move(inputs), {}, {}};
+  freeze_layers(config.model, network);
   Names names(config, diagnostics);
   const Model model = expand_layers(config.model);
   std::vector<const Variable*> variables;
@@ -189,15 +191,18 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   const size_t own_variables = network.weights().size();
   define(network, definitions, built.symbols, diagnostics);
   take_weights(network, own_variables, definitions, names);
-  const auto scalar_of = [&](const Definition& score, bool floating) {
-    Definition definition = with_model(score, built.symbols);
+  const auto scalar_of = [&](const Definition& score, bool floating, const std::string& more = {}) {
+    Definition definition = with_model(score, built.symbols, more);
     definition.stage = stages.stage_of(definition, definitions);
     return scalar(network, definition, built.symbols, floating, diagnostics);
   };
-  built.loss = scalar_of({"loss", config.train.loss}, true);
+  built.loss = scalar_of({"loss", config.train.loss}, true,
+                         network.training() ? class_weights_argument(config.train) : "");
   for (const auto& metric : config.train.metrics)
     if (const auto output = scalar_of(metric, false)) built.metrics.emplace_back(metric.name, *output);
-  check_split(config.model, network, built.symbols.complete && diagnostics.empty(), diagnostics);
+  const bool is_complete = built.symbols.complete && diagnostics.empty();
+  check_split(config.model, network, is_complete, diagnostics);
+  if (is_complete) check_fine_tuning(config, network, diagnostics);
   return built;
 }
 

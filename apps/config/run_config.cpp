@@ -89,6 +89,10 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
     out.split.push_back({name, *value.get_if<int64_t>(), value.place});
   });
   out.split_over = model.optional<int64_t>("split_over").value_or(1);
+  if (const auto sources = model.list<std::string>("init_from"); !sources.empty())
+    out.init_from = sources.front();
+  out.init_except = model.list<std::string>("init_except");
+  out.freeze = model.list<std::string>("freeze");
   for (const Value& value : model.get<List>("stages")) {
     Stage& stage = out.stages.emplace_back(Stage{{}, value.place});
     for (const Value& member : *value.get_if<List>()) stage.members.push_back(*member.get_if<std::string>());
@@ -152,6 +156,8 @@ Replication read_replication(const Reader& replication) {
 Train read_train(const Reader& train) {
   Train out;
   out.loss = train.text("loss");
+  out.balances_classes = !train.string("class_weights").empty();
+  out.class_weights = train.list<double>("class_weights");
   out.optimizer = read_optimizer(train.table("optimizer"));
   if (train.has("schedule")) out.schedule = read_schedule(train.table("schedule"));
   if (const Reader plateau = train.table("plateau"); train.has("plateau"))

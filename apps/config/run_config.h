@@ -82,7 +82,10 @@ struct Model {
   std::vector<Segment> recompute;
   std::vector<Stage> stages;  ///< empty: all of the model is one stage
   std::vector<SplitWeight> split;
-  int64_t split_over = 1;  ///< the number of devices of each stage
+  int64_t split_over = 1;                ///< the number of devices of each stage
+  std::string init_from;                 ///< whose values the weights begin with; empty: none
+  std::vector<std::string> init_except;  ///< patterns of the layers and weights that begin as usual
+  std::vector<std::string> freeze;       ///< patterns of the layers that are not trained
 };
 
 struct Optimizer {
@@ -160,6 +163,8 @@ struct Fault {
 
 struct Train {
   Text loss;
+  std::vector<double> class_weights;  ///< for each class; empty: all samples count alike
+  bool balances_classes = false;      ///< the weights follow from the samples (apps/train/fit_data.h)
   Optimizer optimizer;
   std::optional<Schedule> schedule;
   std::optional<Plateau> plateau;

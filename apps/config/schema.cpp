@@ -82,7 +82,10 @@ std::string expectation(const Key& key) {
     case Kind::IntegerPair:
       return "an integer or a list of two" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));
-    case Kind::Numbers: return "a list of numbers" + (range.empty() ? "" : range.insert(1, " each"));
+    case Kind::Numbers: {
+      const std::string numbers = "a list of numbers" + (range.empty() ? "" : range.insert(1, " each"));
+      return choices_of(key).empty() ? numbers : choices_text(choices_of(key)) + " or " + numbers;
+    }
     case Kind::Unavailable: return "not available yet";
   }
   return {};
@@ -293,6 +296,8 @@ bool Checker::check_integers(const Key& key, const Value& value, const std::stri
 }
 
 bool Checker::check_numbers(const Key& key, Value& value, const std::string& path) {
+  if (const auto* const text = value.get_if<std::string>())
+    return contains(key.rules.choices, *text) || refuse(key, value, path);
   auto* list = value.get_if<List>();
   if (!list) return refuse(key, value, path);
   for (auto& element : *list) {

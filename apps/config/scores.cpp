@@ -30,6 +30,16 @@ LayerType score_type(std::string_view name, std::vector<Row<Options>> rows,
   return type;
 }
 
+constexpr std::string_view class_weights_option = "class_weights";
+
+template <class Options>
+Row<Options> class_weights() {
+  return {class_weights_option,
+          &Options::class_weights,
+          "how much a sample of each class counts; default: all alike",
+          {.range = {.low = 0}}};
+}
+
 constexpr Range between(double low, double high) {
   return {.low = low, .high = high, .above = true, .below = true};
 }
@@ -39,13 +49,15 @@ constexpr Range between(double low, double high) {
 std::vector<LayerType> score_types() {
   std::vector<LayerType> types = {
       score_type("accuracy", nn::accuracy),
-      score_type("binary_cross_entropy", nn::binary_cross_entropy),
+      score_type<nn::BinaryCrossEntropy>("binary_cross_entropy", {class_weights<nn::BinaryCrossEntropy>()},
+                                         nn::binary_cross_entropy),
       score_type("cosine_distance", nn::cosine_distance),
       score_type<nn::Focal>("focal_loss",
                             {{"gamma",
                               &nn::Focal::gamma,
                               "how much less certain samples count; default: 2",
-                              {.range = {.low = 0}}}},
+                              {.range = {.low = 0}}},
+                             class_weights<nn::Focal>()},
                             nn::focal_loss),
       score_type("hinge", nn::hinge),
       score_type<nn::Huber>("huber",
@@ -71,7 +83,8 @@ std::vector<LayerType> score_types() {
           {{"label_smoothing",
             &nn::SoftmaxCrossEntropy::label_smoothing,
             "share of the probability that is spread over all classes; default: 0",
-            {.range = {.low = 0, .high = 1, .below = true}}}},
+            {.range = {.low = 0, .high = 1, .below = true}}},
+           class_weights<nn::SoftmaxCrossEntropy>()},
           nn::softmax_cross_entropy),
       score_type("squared_hinge", nn::squared_hinge),
       score_type<nn::TopK>(
@@ -96,7 +109,26 @@ void expand_metric_names(Table& root) {
   metrics->data = std::move(table);
 }
 
-Definition with_model(Definition score, const Symbols& symbols) {
+std::string class_weights_argument(const Train& train) {
+  std::string numbers;
+  for (const double weight : train.class_weights)
+    numbers += (numbers.empty() ? "" : ", ") + to_toml(Value{weight, {}});
+  return numbers.empty() ? "" : std::string(class_weights_option) + "=[" + numbers + ']';
+}
+
+std::string mistake_in_class_weights(const Train& train) {
+  std::string losses;
+  for (const LayerType& type : score_types()) {
+    const auto has_weights = [](const std::string& path) { return path.ends_with(class_weights_option); };
+    if (std::ranges::none_of(type.paths, has_weights)) continue;
+    if (type.name == train.loss.text) return {};
+    losses += (losses.empty() ? "" : ", ") + type.name;
+  }
+  return "needs a loss by its name, one of " + losses +
+         "; in an expression, the loss takes the argument class_weights=[...]";
+}
+
+Definition with_model(Definition score, const Symbols& symbols, const std::string& more) {
   Text& text = score.expression;
   const auto types = score_types();
   if (symbols.values.contains(text.text) ||
@@ -104,7 +136,8 @@ Definition with_model(Definition score, const Symbols& symbols) {
     return score;
   for (const char* const result : {"logits", "output"}) {
     if (!symbols.values.contains(result)) continue;
-    text.text = std::string(layer_prefix) + text.text + '(' + result + ", label)";
+    text.text = std::string(layer_prefix) + text.text + '(' + result + ", label" +
+                (more.empty() ? "" : ", " + more) + ')';
     text.generated = true;
     break;
   }

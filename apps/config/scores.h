@@ -4,6 +4,7 @@
 
 #include "apps/config/document.h"
 #include "apps/config/evaluate.h"
+#include "apps/config/run_config.h"
 #include "apps/nn/losses.h"
 
 namespace troupe::config {
@@ -13,8 +14,13 @@ namespace troupe::config {
 void expand_metric_names(Table& root);
 
 /// Returns the definition, whose expression is replaced if it is only the name of a loss or metric: by a call with what the model
-/// yields, `logits` or else `output`, and `label`.
-Definition with_model(Definition score, const Symbols& symbols);
+/// yields, `logits` or else `output`, `label` and, unless they are empty, further arguments.
+Definition with_model(Definition score, const Symbols& symbols, const std::string& more = {});
+
+/// Returns train.class_weights as an argument of the loss; empty if there are none.
+std::string class_weights_argument(const Train& train);
+/// Returns what speaks against train.class_weights, if the run file has them; empty: nothing.
+std::string mistake_in_class_weights(const Train& train);
 
 /// Returns the metric that the expression calls, with all of it, or null if it is the mean of those of batches.
 const nn::SetMetric* set_metric_of(const Definition& metric);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "apps/data/file_patterns.h"
 #include "apps/data/random.h"
@@ -59,10 +60,40 @@ Result<Dataset> read_whole(Disk& disk, const Options& options, const SourceFiles
   return finish(builders);
 }
 
+/// Returns a number for the class of each sample.
+Result<std::vector<int64_t>> classes_of(const Dataset& all, const Options& options) {
+  const auto inputs = all_inputs(options);
+  const auto input = std::ranges::find(inputs, label_column, &Input::from);
+  const Tensor* const label = input == inputs.end() ? nullptr : all.find(input->name);
+  if (!label) return invalid_argument("data.valid.stratify: the data has no column 'label'");
+  const auto of_each = [](const auto& labels) { return std::vector<int64_t>(labels.begin(), labels.end()); };
+  if (label->shape().rank() == 1 && label->dtype() == DType::Int32) return of_each(label->as<int32_t>());
+  if (label->shape().rank() == 1 && label->dtype() == DType::Int64) return of_each(label->as<int64_t>());
+  return invalid_argument("data.valid.stratify: label is " + label->signature() +
+                          "; expected one integer for each sample, its class");
+}
+
+/// Returns the samples in an order in which any stretch has nearly the same shares of the classes as the whole: those of a class
+/// keep the given order and are spread evenly.
+std::vector<int64_t> spread_evenly(const std::vector<int64_t>& order, const std::vector<int64_t>& classes) {
+  std::map<int64_t, int64_t> counts, seen;
+  for (const int64_t one : classes) ++counts[one];
+  std::vector<std::pair<double, int64_t>> places;
+  for (const int64_t sample : order) {
+    const int64_t one = classes[static_cast<size_t>(sample)];
+    places.emplace_back((static_cast<double>(seen[one]++) + 0.5) / static_cast<double>(counts[one]), sample);
+  }
+  std::ranges::stable_sort(places, {}, &std::pair<double, int64_t>::first);
+  std::vector<int64_t> result;
+  for (const auto& [place, sample] : places) result.push_back(sample);
+  return result;
+}
+
 /// Splits off a part of the samples for validation, at least one but not all. Both parts keep the order of the files. The parts for
 /// validation of all folds have each sample once.
-Result<TrainAndValid> split(const Dataset& all, double fraction, int64_t fold, uint64_t seed) {
-  const int64_t samples = all.samples();
+Result<TrainAndValid> split(const Dataset& all, const Options& options, uint64_t seed) {
+  const double fraction = options.valid_split;
+  const int64_t samples = all.samples(), fold = options.valid_fold;
   if (samples < 2)
     return invalid_argument("data.valid.split needs at least two samples, found " + std::to_string(samples));
   const auto cut = [&](int64_t folds) {
@@ -72,6 +103,10 @@ Result<TrainAndValid> split(const Dataset& all, double fraction, int64_t fold, u
   const int64_t held_out =
       std::clamp<int64_t>(cut(fold + 1) - begin, 1, std::min(samples - 1, samples - begin));
   auto order = permutation(samples, seed, RandomStream::Split, 0);
+  if (options.stratify) {
+    TROUPE_ASSIGN(const auto classes, classes_of(all, options));
+    order = spread_evenly(order, classes);
+  }
   std::rotate(order.begin(), order.begin() + begin, order.begin() + begin + held_out);
   std::sort(order.begin(), order.begin() + held_out);
   std::sort(order.begin() + held_out, order.end());
@@ -93,7 +128,7 @@ Status check_alike(const Dataset& train, const Dataset& valid, const std::string
 
 Result<TrainAndValid> load_whole(Disk& disk, const Options& options, uint64_t seed) {
   TROUPE_ASSIGN(Dataset train, read_whole(disk, options, train_files(options)));
-  if (options.valid_split > 0) return split(train, options.valid_split, options.valid_fold, seed);
+  if (options.valid_split > 0) return split(train, options, seed);
   if (options.valid.empty()) return TrainAndValid{in_memory(std::move(train)), nullptr};
   TROUPE_ASSIGN(Dataset valid, read_whole(disk, options, valid_files(options)));
   return TrainAndValid{in_memory(std::move(train)), in_memory(std::move(valid))};

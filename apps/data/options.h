@@ -30,6 +30,7 @@ struct Options {
   std::vector<std::string> test = {}, test_labels = {};  ///< the files for testing after the training
   double valid_split = 0;  ///< the fraction of `train` that is used for validation; 0: none
   int64_t valid_fold = 0;  ///< which of the parts of this size it is
+  bool stratify = false;   ///< whether each such part has the same shares of the classes
   double scale = 1;        ///< the factor by which features are multiplied
   /// Whether the files are read again in every epoch, so that memory for a part of the samples suffices.
   bool stream = false;

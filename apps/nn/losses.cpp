@@ -31,6 +31,23 @@ Output probabilities_of(const Scope& scope, const Compared& classes) {
   return one_hot(scope, classes.label, number_of_classes(scope, classes.predicted), one, zero);
 }
 
+/// Returns the mean of the losses of the samples, each times the weight of its class.
+Output weighted_mean(const Scope& scope, std::string_view name, Output losses, const Compared& classes,
+                     const ClassWeights& weights) {
+  if (weights.empty()) return mean(scope, losses);
+  const PartialShape& shape = scope.shape(classes.predicted);
+  if (const int64_t count = shape.known_rank() ? shape[1] : unknown_dim;
+      count != unknown_dim && count != static_cast<int64_t>(weights.size()))
+    throw Error(invalid_argument(std::string(name) + ": there are " + std::to_string(weights.size()) +
+                                 " class_weights for " + std::to_string(count) + " classes"));
+  const DType dtype = scope.dtype(losses);
+  const Output all = cast(scope, scope.constant(Tensor::vector(std::span<const double>(weights))), dtype);
+  const Output of_samples = is_floating(scope.dtype(classes.label))
+                                ? sum(scope, mul(scope, cast(scope, classes.label, dtype), all), {-1})
+                                : gather(scope, all, classes.label);
+  return mean(scope, mul(scope, losses, of_samples));
+}
+
 }  // namespace
 
 Compared compared_numbers(const Scope& scope, std::string_view name, Output predicted, Output label) {
@@ -144,6 +161,7 @@ Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
   Compared classes = compared_classes(scope, "softmax_cross_entropy", logits, label);
   if (options.label_smoothing < 0 || options.label_smoothing >= 1)
     throw Error(invalid_argument("softmax_cross_entropy: label_smoothing must be at least 0 and below 1"));
+  const Compared as_given = classes;
   if (options.label_smoothing != 0) {
     const Output count =
         cast(scope, number_of_classes(scope, classes.predicted), scope.dtype(classes.predicted));
@@ -151,23 +169,32 @@ Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
     classes.label =
         add(scope, mul(scope, probabilities_of(scope, classes), 1 - options.label_smoothing), spread);
   }
-  return mean(scope, cross_entropies(scope, classes));
+  return weighted_mean(scope, "softmax_cross_entropy", cross_entropies(scope, classes), as_given,
+                       options.class_weights);
 }
 
-Output binary_cross_entropy(const Scope& scope, Output logits, Output label) {
+Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
+                            const BinaryCrossEntropy& options) {
+  constexpr std::string_view name = "binary_cross_entropy";
   const PartialShape& shape = scope.shape(logits);
   const bool is_one = shape.known_rank() && (shape.rank() == 1 || (shape.rank() == 2 && shape[1] == 1));
-  if (is_one)
-    return mean(scope,
-                cross_entropies(scope, compared_classes(scope, "binary_cross_entropy", logits, label)));
-  const auto [x, y] = compared_numbers(scope, "binary_cross_entropy", logits, label);
+  if (is_one) {
+    const Compared classes = compared_classes(scope, name, logits, label);
+    return weighted_mean(scope, name, cross_entropies(scope, classes), classes, options.class_weights);
+  }
+  if (!options.class_weights.empty())
+    throw Error(invalid_argument(std::string(name) + ": class_weights need logits [n] or [n, 1]; found " +
+                                 shape.text()));
+  const auto [x, y] = compared_numbers(scope, name, logits, label);
   return mean(scope, sub(scope, softplus(scope, x), mul(scope, x, y)));
 }
 
 Output focal_loss(const Scope& scope, Output logits, Output label, const Focal& options) {
-  const Output entropies = cross_entropies(scope, compared_classes(scope, "focal_loss", logits, label));
+  const Compared classes = compared_classes(scope, "focal_loss", logits, label);
+  const Output entropies = cross_entropies(scope, classes);
   const Output doubt = sub(scope, 1.0, exp(scope, neg(scope, entropies)));  // 1 - p of the class
-  return mean(scope, mul(scope, pow(scope, maximum(scope, doubt, 1e-7), options.gamma), entropies));
+  const Output losses = mul(scope, pow(scope, maximum(scope, doubt, 1e-7), options.gamma), entropies);
+  return weighted_mean(scope, "focal_loss", losses, classes, options.class_weights);
 }
 
 Output hinge(const Scope& scope, Output predicted, Output label) {

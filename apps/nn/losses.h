@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "graph/build/scope.h"
 
@@ -42,17 +43,27 @@ Output cosine_distance(const Scope& scope, Output predicted, Output label);
 
 // ---- Losses of classes
 
+/// How much a sample of each class counts; empty: all count alike. The loss of a sample is multiplied by the weight of its class,
+/// and the mean is still that over the number of samples. A label of probabilities has the mean of the weights of its classes.
+using ClassWeights = std::vector<double>;
+
 struct SoftmaxCrossEntropy {
   double label_smoothing = 0;  ///< the share of the probability that is spread evenly over all classes
+  ClassWeights class_weights = {};
 };
 /// `label` may also be probabilities [n, classes].
 Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
                              const SoftmaxCrossEntropy& options = {});
+struct BinaryCrossEntropy {
+  ClassWeights class_weights = {};  ///< of the classes 0 and 1, for logits [n] or [n, 1]
+};
 /// For labels 0 and 1, or probabilities.
-Output binary_cross_entropy(const Scope& scope, Output logits, Output label);
+Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
+                            const BinaryCrossEntropy& options = {});
 
 struct Focal {
   double gamma = 2;  ///< how much less certain samples count
+  ClassWeights class_weights = {};
 };
 /// Lin et al. 2017, for any number of classes.
 Output focal_loss(const Scope& scope, Output logits, Output label, const Focal& options = {});

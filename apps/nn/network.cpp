@@ -32,6 +32,7 @@ Output add_variable(const Scope& scope, const Weight& weight) {
 struct Network::Shared {
   WeightSource source;
   std::function<int64_t(const Shape&, DType)> parts_of_table;
+  std::function<bool(std::string_view)> is_frozen;
   std::map<std::string, Output, std::less<>> edges;
 };
 
@@ -97,6 +98,7 @@ std::string Network::unique_name(std::string_view type) const {
 
 Output Network::weight(Weight weight) const {
   weight.device = device_;
+  if (frozen_) weight.trainable = false;
   auto known = shared_->edges.find(weight.name);
   if (known == shared_->edges.end())
     known = shared_->edges.emplace(weight.name, shared_->source(weight)).first;
@@ -113,6 +115,10 @@ const std::vector<std::pair<Weight, Output>>& Network::weights() const { return 
 
 void Network::partition_tables(std::function<int64_t(const Shape&, DType)> parts) const {
   shared_->parts_of_table = std::move(parts);
+}
+
+void Network::freeze(std::function<bool(std::string_view layer)> is_frozen) const {
+  shared_->is_frozen = std::move(is_frozen);
 }
 
 int64_t Network::parts_of_table(const PartialShape& shape, DType dtype, int64_t wanted) const {
@@ -142,11 +148,15 @@ Output Network::update_averages() const {
 
 Layer::Layer(const Network& network, std::string_view type)
     : network_(network), type_(type), name_(network.unique_name(type)),
-      scope_(network.scope().with_prefix(name_)) {}
+      scope_(network.scope().with_prefix(name_)) {
+  const auto& is_frozen = network_.shared_->is_frozen;
+  if (is_frozen && is_frozen(network_.prefix_ + name_)) network_.frozen_ = true;
+}
 
 Weight Layer::description(std::string_view what, const PartialShape& shape, DType dtype, Initial initial,
                           bool trainable) const {
-  return {network_.prefix_ + name_ + '_' + std::string(what), shape, dtype, std::move(initial), trainable};
+  const std::string layer = network_.prefix_ + name_;
+  return {layer + '_' + std::string(what), shape, dtype, std::move(initial), trainable, layer};
 }
 
 Output Layer::with_bias(Output x, int64_t size) const {

@@ -31,6 +31,7 @@ struct Weight {
   DType dtype = f32;
   Initial initial;
   bool trainable = true;
+  std::string layer = {};  ///< the full name of the layer that it belongs to; empty: none
   /// What it is a part of (apps/nn/partitioned_variable.h); nothing if it is whole.
   std::optional<RowSlice> slice = {};
   std::string device = {};  ///< where Network::on_device() wants it; empty: anywhere
@@ -74,9 +75,14 @@ class Network {
   /// Returns a network whose next layer has this name instead of that of its type.
   Network named(std::string_view name) const;
 
+  /// Sets which layers of this network are frozen, by their full names: their weights are not trainable, and their batch_norm uses
+  /// its moving averages. Layers that exist already do not change.
+  void freeze(std::function<bool(std::string_view layer)> is_frozen) const;
+
   const Scope& scope() const { return scope_; }
   Mode mode() const { return mode_; }
-  bool training() const { return mode_ != Mode::Inference; }
+  /// Returns whether a layer is built for training. The network of a frozen layer is not.
+  bool training() const { return mode_ != Mode::Inference && !frozen_; }
 
   /// Returns the edge that stands for a weight, which is created by the first call for its name. Throws InvalidArgument if a
   /// weight of the same name and another shape or dtype exists.
@@ -107,6 +113,7 @@ class Network {
   Scope scope_;
   Mode mode_;
   std::string prefix_, name_, device_;
+  bool frozen_ = false;  ///< of the network of a frozen layer
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Build> build_;
 };

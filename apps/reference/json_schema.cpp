@@ -133,7 +133,10 @@ class Maker {
       case Kind::Column: return {{"anyOf", {text, {{"type", "integer"}, {"minimum", 0}}}}};
       case Kind::Endpoints: return one_or_more(text_that("^.+:[0-9]{1,5}$"));
       case Kind::Dimensions: return list_of(number("integer"));
-      case Kind::Numbers: return list_of(number("number"));
+      case Kind::Numbers: {
+        const Json numbers = list_of(number("number"));
+        return key.rules.choices.empty() ? numbers : either({{"enum", split(key.rules.choices)}}, numbers);
+      }
       case Kind::IntegerPair: {
         Json pair = list_of(number("integer"), 2);
         pair["maxItems"] = 2;

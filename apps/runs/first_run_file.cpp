@@ -141,10 +141,9 @@ class Writer {
         std::clamp<int64_t>(int64_t{1} << static_cast<int>(
                                 std::log2(static_cast<double>(std::max<int64_t>(survey_.rows / 16, 1)))),
                             8, 256);
-    text += fmt::format(
-        "valid = {{ split = 0.2 }}              # held out, to see what the model does with new "
-        "samples\nbatch = {}\n",
-        batch);
+    text += fmt::format("{:<37}# held out, to see what the model does with new samples\nbatch = {}\n",
+                        classifies_ ? "valid = { split = 0.2, stratify = true }" : "valid = { split = 0.2 }",
+                        batch);
     if (!classifies_) text += "[data.inputs]\nlabel = { cast = \"float\" }\n";
     return text + '\n';
   }

@@ -227,11 +227,55 @@ Status fit_columns(Disk& disk, const data::Options& options, uint64_t seed,
   return {};
 }
 
+// ---- The weights of classes
+
+/// Adds the class of each sample to `counts`.
+Status count_classes(const Tensor& labels, std::map<int64_t, int64_t>& counts) {
+  const auto add = [&](const auto& classes) {
+    for (const auto one : classes) ++counts[one];
+  };
+  if (labels.shape().rank() == 1 && labels.dtype() == DType::Int32)
+    add(labels.as<int32_t>());
+  else if (labels.shape().rank() == 1 && labels.dtype() == DType::Int64)
+    add(labels.as<int64_t>());
+  else
+    return invalid_argument("train.class_weights: label is " + labels.signature() +
+                            "; expected one integer for each sample, its class");
+  const bool in_range =
+      counts.empty() || (counts.begin()->first >= 0 && counts.rbegin()->first < int64_t{most_classes});
+  return in_range ? Status()
+                  : invalid_argument("train.class_weights: label " +
+                                     std::to_string(counts.begin()->first < 0 ? counts.begin()->first
+                                                                              : counts.rbegin()->first) +
+                                     " is no class; allowed: 0 to " + std::to_string(most_classes - 1));
+}
+
+/// Finds weights with which all classes together count alike, and a sample counts 1 on the mean.
+Status balance_classes(Disk& disk, const data::Options& options, uint64_t seed,
+                       std::vector<std::string>& settings) {
+  const auto samples = data::load(disk, options, seed);
+  if (!samples) return {};  // load_data() reads them again, and reports what is wrong
+  const auto inputs = data::all_inputs(options);
+  const auto input = std::ranges::find(inputs, data::label_column, &data::Input::from);
+  if (input == inputs.end()) return invalid_argument("train.class_weights: the data has no column 'label'");
+  std::map<int64_t, int64_t> counts;
+  const auto batches = samples->train->batches(rows_at_once, 0, false);
+  for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+    TROUPE_ASSIGN(const data::Dataset batch, batches->at(static_cast<uint64_t>(i)));
+    TROUPE_RETURN_IF_FAILED(count_classes(*batch.find(input->name), counts));
+  }
+  std::vector<double> weights(static_cast<size_t>(counts.rbegin()->first) + 1, 1);
+  const double share = static_cast<double>(samples->train->samples()) / static_cast<double>(counts.size());
+  for (const auto& [one, count] : counts)
+    weights[static_cast<size_t>(one)] = share / static_cast<double>(count);
+  settings.push_back(setting("train.class_weights", weights));
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> fit_data(Disk& disk, const config::RunConfig& config) {
   std::vector<std::string> settings;
-  if (config.data.format != "csv") return settings;
   const auto matching = data::with_matching_files(disk, config.data);
   if (!matching) return settings;  // load_data() reports what is wrong
   data::Options options = *matching;
@@ -242,6 +286,8 @@ Result<std::vector<std::string>> fit_data(Disk& disk, const config::RunConfig& c
   }
   add_names_of_columns(disk, options, settings);
   TROUPE_RETURN_IF_FAILED(fit_columns(disk, options, config.run.seed, settings));
+  if (config.train.balances_classes)
+    TROUPE_RETURN_IF_FAILED(balance_classes(disk, options, config.run.seed, settings));
   return settings;
 }
 
@@ -249,6 +295,8 @@ std::vector<std::string> fitted_before(const config::RunConfig& config, const co
   const config::Reader now = config::Reader(&config.document->root()).table("data"),
                        before = config::Reader(&earlier.document->root()).table("data");
   std::vector<std::string> settings;
+  if (config.train.balances_classes && !earlier.train.class_weights.empty())
+    settings.push_back(setting("train.class_weights", earlier.train.class_weights));
   const auto keep = [&](const config::Reader& table, const config::Reader& former, const std::string& path,
                         const std::string& key) {
     const config::Value* const value = former.find(key);

@@ -1,5 +1,5 @@
-// What a run file leaves to be computed from the samples to train on: the names of classes, and how the columns of a table are
-// normalized and encoded. A function without state that reads files; any thread that may block.
+// What a run file leaves to be computed from the samples to train on: the names and weights of classes, and how the columns of a
+// table are normalized and encoded. A function without state that reads files; any thread that may block.
 #pragma once
 
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/config/fine_tuning.h"
 #include "apps/nn/partitioned_variable.h"
 #include "apps/train/rounds.h"
 #include "graph/build/call.h"
@@ -79,7 +80,8 @@ Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mod
   config::Symbols symbols;
   symbols.builder = stages;
   for (const auto& [name, output] : inputs.columns) symbols.values[name] = Argument(output);
-  const nn::Network network(scope, mode, [&](const nn::Weight& weight) {
+  const nn::Network network(scope, mode, [&](const nn::Weight& wanted) {
+    const nn::Weight weight = with_stored_value(wanted);
     const auto split = std::ranges::find(config_.model.split, weight.name, &config::SplitWeight::name);
     if (!stages || split == config_.model.split.end()) return use(variable(weight));
     return split_weight(weight, split->dimension, scope, use, *stages);
@@ -97,6 +99,20 @@ int64_t ModelBuilder::parts_of_table(const Shape& shape, DType dtype) const {
   const bool is_elsewhere = tasks("worker") > 0 && !is_among_peers(config_);
   if (!is_elsewhere || shape.elements() * static_cast<int64_t>(size_of(dtype)) < min_bytes_of_part) return 0;
   return nn::min_max(std::max<int64_t>(1, tasks("ps")), min_bytes_of_part)(shape, dtype);
+}
+
+/// Returns the weight with a placeholder as its initial value, if it begins with a stored one. The steps that read the placeholder
+/// are those that initialize variables.
+nn::Weight ModelBuilder::with_stored_value(nn::Weight weight) {
+  if (!config::has_stored_value(config_.model, weight)) return weight;
+  weight.initial = [this, name = weight.name, slice = weight.slice](const Scope& scope,
+                                                                    const PartialShape& shape, DType dtype) {
+    const Output value =
+        scope.with_name("initial_value").add_one("Placeholder", {}, {{"dtype", dtype}, {"shape", shape}});
+    fed_weights_.push_back({name, slice, value});
+    return value;
+  };
+  return weight;
 }
 
 Output ModelBuilder::variable(const nn::Weight& weight) {

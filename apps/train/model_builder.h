@@ -60,6 +60,8 @@ class ModelBuilder {
   bool is_read_in_place(Output variable) const {
     return row_slice_of(root_.graph().node(variable.node)).has_value();
   }
+  /// Returns the weights so far that begin with their values in model.init_from.
+  const std::vector<FedWeight>& fed_weights() const { return fed_weights_; }
   /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
   /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
   Scope with_variables() const;
@@ -74,6 +76,7 @@ class ModelBuilder {
                                                 const nn::ScopeOfGradient& at = {}) const;
 
  private:
+  nn::Weight with_stored_value(nn::Weight weight);
   Output variable(const nn::Weight& weight);
   Output split_weight(const nn::Weight& weight, int64_t dimension, const Scope& tower,
                       const std::function<Output(Output variable)>& use, PlacedStages& stages);
@@ -88,6 +91,7 @@ class ModelBuilder {
   std::vector<int64_t> bytes_of_workers_;
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
+  std::vector<FedWeight> fed_weights_;
   std::map<std::string, std::vector<Output>> split_variables_;  ///< by the names of the whole variables
 };
 

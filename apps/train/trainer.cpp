@@ -17,6 +17,7 @@
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
+#include "apps/train/initial_values.h"
 #include "apps/train/local_rounds.h"
 #include "apps/train/monitored_metric.h"
 #include "apps/train/node_watch.h"
@@ -217,8 +218,14 @@ class Run {
 
   /// Initializes the variables, or restores them from the newest valid checkpoint of the run to be resumed.
   Status begin() {
-    session_->run({}, {model_.initializer}, {.training = true});
+    Disk& disk = runtime_.services().disk();
+    const bool goes_on = folder_ && has_checkpoint();
+    TROUPE_ASSIGN(const auto initial,
+                  goes_on ? zeros(*graph_, model_) : stored_values(disk, config_, *graph_, model_));
+    session_->run(initial, {model_.initializer}, {.training = true});
     if (options_.dry_run_steps > 0) return {};
+    if (!initial.empty() && !goes_on)
+      print(std::to_string(initial.size()) + " weights begin with the values in " + config_.model.init_from);
     if (!folder_) TROUPE_RETURN_IF_FAILED(open_folder());
     return options_.resume.empty() ? Status{} : restore();
   }

@@ -208,6 +208,7 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
   else
     update.add(averages, result);
   result.initializer = initializer(builder.root());
+  result.fed_weights = builder.fed_weights();
   result.variables = variables(graph);
   for (const Output& variable : trainable_variables(graph))
     result.parameters += value_or_throw(graph.shape(variable).to_shape(graph.dtype(variable))).elements();

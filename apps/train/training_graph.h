@@ -12,6 +12,7 @@
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "apps/train/score_means.h"
+#include "graph/build/row_slice.h"
 #include "graph/build/scope.h"
 #include "graph/passes/subgraph.h"
 
@@ -21,6 +22,13 @@ namespace troupe::train {
 struct TowerInputs {
   std::vector<std::pair<std::string, Output>> columns;  ///< names of the data's columns, and placeholders
   Output samples;  ///< for training only: a scalar, the number of samples of the shard
+};
+
+/// A weight that begins with the value that is fed for it, one of model.init_from.
+struct FedWeight {
+  std::string name;
+  std::optional<RowSlice> slice;  ///< what it is a part of; nothing if it is whole
+  Output value;                   ///< the placeholder
 };
 
 struct TrainingGraph {
@@ -36,8 +44,9 @@ struct TrainingGraph {
   SetMetrics set_metrics;                               ///< those of `metrics` that are vectors of means
   std::optional<Output> lower_rate;  ///< for train.plateau: the target that lowers the learning rate
   Output initializer;
-  std::vector<Output> variables;  ///< all variables, which checkpoints contain
-  int64_t parameters = 0;         ///< the number of elements of the trainable variables
+  std::vector<FedWeight> fed_weights;  ///< whose values the initializer is fed
+  std::vector<Output> variables;       ///< all variables, which checkpoints contain
+  int64_t parameters = 0;              ///< the number of elements of the trainable variables
 };
 
 /// Returns the signature of a training step. Its feeds are the columns and the number of samples of each micro-batch in turn, its

@@ -119,6 +119,32 @@ BOOST_AUTO_TEST_CASE(files_are_joined_split_and_shaped) {
   BOOST_TEST(!identical(*other->valid->find("x"), *data->valid->find("x")));
 }
 
+BOOST_AUTO_TEST_CASE(a_stratified_part_has_the_shares_of_the_classes) {
+  const Folder folder;
+  std::string rows;
+  for (int i = 0; i < 100; ++i)
+    rows += std::to_string(i) + ',' + (i < 10 ? "0" : i < 40 ? "1" : "2") + '\n';  // 10, 30 and 60 samples
+  Options options{.train = {folder.write("a.csv", rows)}, .valid_split = 0.2, .stratify = true};
+  std::vector<float> held_out;
+  for (options.valid_fold = 0; options.valid_fold < 5; ++options.valid_fold) {
+    const auto data = value_or_throw(load_here(options, 7));
+    const auto labels = elements<int32_t>(*data.valid->find("label"));
+    for (const int one : {0, 1, 2}) BOOST_TEST(std::ranges::count(labels, one) == (one == 0 ? 2 : 6 * one));
+    const auto images = elements<float>(*data.valid->find("image"));
+    held_out.insert(held_out.end(), images.begin(), images.end());
+  }
+  std::ranges::sort(held_out);
+  BOOST_TEST_REQUIRE(held_out.size() == 100u);
+  for (size_t i = 0; i < held_out.size(); ++i) BOOST_TEST(held_out[i] == static_cast<float>(i));
+
+  options.valid_fold = 0;
+  options.inputs = {{"label", "label", {}, DType::Float}};
+  BOOST_TEST(
+      failure(load_here(options, 7).status()) ==
+      "InvalidArgument: data.valid.stratify: label is float[100]; expected one integer for each sample, "
+      "its class");
+}
+
 BOOST_AUTO_TEST_CASE(images_and_labels_come_from_two_files) {
   const Folder folder;
   const std::string images = folder.write("images", idx(0x08, {2, 1, 2}, "abcd")),

@@ -107,6 +107,19 @@ BOOST_AUTO_TEST_CASE(categories_are_vectors_or_indices) {
   check_numbers(numbers(indices, "city"), {0, 2, 0, 2});  // 2: neither
 }
 
+BOOST_AUTO_TEST_CASE(classes_are_balanced) {
+  Table table("Age,Kind\n1,b\n2,a\n3,b\n4,b\n");
+  const auto config = value_or_throw(table.parse(
+      "[data]\nformat = \"csv\"\ntrain = [\"people.csv\"]\nheader = true\nlabel = \"kind\"\nbatch = 4\n"
+      "[data.columns]\nage = \"number\"\n[model]\nlayers = [{ type = \"dense\", units = 2 }]\n"
+      "[train]\nloss = \"softmax_cross_entropy\"\nclass_weights = \"balanced\"\nmax_steps = 1\n"
+      "optimizer = { type = \"sgd\", lr = 1.0 }\n"));
+  const auto settings = value_or_throw(train::fit_data(table.disk, config));
+  BOOST_TEST(settings == (std::vector<std::string>{"data.label_names=[\"a\", \"b\"]",
+                                                   "train.class_weights=[2.0, 0.6666666666666666]"}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_most_frequent_values_are_kept) {
   Table table;
   BOOST_TEST(table.fitted(run_file("city = { type = \"category\", max_values = 1 }\n")) ==

@@ -39,8 +39,8 @@ Output batch_norm(const Network& network, Output x, const BatchNorm& options) {
   const Output offset =
       options.offset ? layer.weight("beta", channels, f32, all_equal(0)) : zeros_like(scope, mean);
   const auto outputs = fused(layer, images, scale, offset, mean, variance, options.epsilon);
-  network.follow(mean, outputs[1], 1 - options.decay);
-  network.follow(variance, outputs[2], 1 - options.decay);
+  layer.network().follow(mean, outputs[1], 1 - options.decay);
+  layer.network().follow(variance, outputs[2], 1 - options.decay);
   Output y = outputs[0];
   for (size_t i = layer.rank_of(x); i < 4; ++i) y = squeeze(scope, y, {1});
   return layer.activated(y, options.activation);

@@ -87,18 +87,43 @@ BOOST_AUTO_TEST_CASE(losses_of_classes) {
       0.9293375015258789);
   check_classes([](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); }, 0.4172057509422302);
   const Tensor of_one = Tensor::vector<float>(predicted), ones = Tensor::vector<int32_t>(bits);
+  const Loss binary = [](auto& s, auto a, auto b) { return nn::binary_cross_entropy(s, a, b); };
   for (const Tensor& x : {of_one, matrix(predicted, 1)}) {
-    BOOST_TEST(number(nn::binary_cross_entropy, x, ones) == 0.3898438811302185,
-               boost::test_tools::tolerance(1e-6));
-    BOOST_TEST(number(nn::binary_cross_entropy, x, Tensor::vector<float>({1, 0, 1, 0})) == 0.3898438811302185,
+    BOOST_TEST(number(binary, x, ones) == 0.3898438811302185, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(number(binary, x, Tensor::vector<float>({1, 0, 1, 0})) == 0.3898438811302185,
                boost::test_tools::tolerance(1e-6));
     BOOST_TEST(number(nn::hinge, x, ones) == 0.375, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(number(nn::squared_hinge, x, ones) == 0.3125, boost::test_tools::tolerance(1e-6));
   }
   // Several labels for each sample.
-  BOOST_TEST(
-      number(nn::binary_cross_entropy, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.3898438811302185,
-      boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(number(binary, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.3898438811302185,
+             boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(samples_count_by_their_class) {
+  const nn::ClassWeights weights = {0.5, 2, 1.25};
+  check_classes(
+      [&](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y, {.class_weights = weights}); },
+      0.8417486);
+  check_classes(
+      [&](auto& s, auto x, auto y) {
+        return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1, .class_weights = weights});
+      },
+      0.94643605);
+  check_classes([&](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y, {.class_weights = weights}); },
+                0.31860203);
+  const Loss binary = [](auto& s, auto x, auto y) {
+    return nn::binary_cross_entropy(s, x, y, {.class_weights = {0.5, 2}});
+  };
+  BOOST_TEST(number(binary, matrix(predicted, 1), Tensor::vector<int32_t>(bits)) == 0.40228447,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(number(binary, matrix(predicted, 1), Tensor::vector<float>({1, 0, 1, 0})) == 0.40228447,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_CHECK_EXCEPTION(
+      run(binary, matrix(logits, 3), Tensor::vector<int32_t>(classes)), Error, [](const Error& error) {
+        return std::string(error.what()).find("class_weights need logits [n] or [n, 1]; found [4,3]") !=
+               std::string::npos;
+      });
 }
 
 BOOST_AUTO_TEST_CASE(shapes_that_do_not_match_are_refused) {

@@ -1,0 +1,55 @@
+#include "apps/config/fine_tuning.h"
+
+#include <algorithm>
+
+#include "apps/config/reader.h"
+#include "messages/env/glob.h"
+
+namespace troupe::config {
+namespace {
+
+using Patterns = std::vector<std::string>;
+
+bool is_one_of(const Patterns& patterns, std::string_view name) {
+  return std::ranges::any_of(patterns, [&](const std::string& one) { return matches(one, name); });
+}
+
+/// Returns the name of the whole weight, if this is a part of one.
+const std::string& whole_name(const nn::Weight& weight) {
+  return weight.slice ? weight.slice->of : weight.name;
+}
+
+void check_names(const char* key, const Patterns& patterns, const std::vector<std::string_view>& names,
+                 const char* kind, const RunConfig& config, Diagnostics& diagnostics) {
+  const Reader model = Reader(&config.document->root()).table("model");
+  for (const std::string& pattern : patterns)
+    if (std::ranges::none_of(names, [&](std::string_view name) { return matches(pattern, name); }))
+      diagnostics.error(model.place(key), std::string("model.") + key + ": there is no " + kind + " '" +
+                                              pattern + '\'' + hint(pattern, names));
+}
+
+}  // namespace
+
+void freeze_layers(const Model& model, const nn::Network& network) {
+  if (model.freeze.empty()) return;
+  network.freeze([patterns = model.freeze](std::string_view layer) { return is_one_of(patterns, layer); });
+}
+
+void check_fine_tuning(const RunConfig& config, const nn::Network& network, Diagnostics& diagnostics) {
+  std::vector<std::string_view> layers, all;
+  for (const auto& [weight, edge] : network.weights()) {
+    all.push_back(whole_name(weight));
+    if (!weight.layer.empty() && (layers.empty() || layers.back() != weight.layer))
+      layers.push_back(weight.layer);
+  }
+  all.insert(all.end(), layers.begin(), layers.end());
+  check_names("freeze", config.model.freeze, layers, "layer with weights", config, diagnostics);
+  check_names("init_except", config.model.init_except, all, "layer or weight", config, diagnostics);
+}
+
+bool has_stored_value(const Model& model, const nn::Weight& weight) {
+  if (model.init_from.empty() || is_one_of(model.init_except, whole_name(weight))) return false;
+  return weight.layer.empty() || !is_one_of(model.init_except, weight.layer);
+}
+
+}  // namespace troupe::config
