@@ -91,6 +91,24 @@ void CrossChecker::check_data() {
               " is too large; with this split there are " +
               std::to_string(static_cast<int64_t>(1 / config_.data.valid_split + 1e-9)) +
               " folds, from 0 on");
+  if (config_.data.window)
+    for (const auto& [is_given, key] :
+         {std::pair(config_.data.stream, "data.read = \"stream\""),
+          std::pair(config_.data.stratify, "stratify"), std::pair(config_.data.valid_fold > 0, "fold"),
+          std::pair(!config_.ragged.empty(), "data.ragged")})
+      if (is_given) error(data, "window", std::string("data.window: not with ") + key);
+  if (config_.data.window && !config_.data.window->label.empty()) {
+    data::Options files = config_.data;
+    files.window.reset();
+    const std::string& label = config_.data.window->label;
+    const auto known = data::columns(files);
+    if (std::ranges::find(known, std::string_view(data::label_column)) != known.end())
+      error(data.table("window"), "label",
+            "data.window.label: the files have a label, too; label = \"none\" in [data] leaves it out");
+    else if (std::ranges::find(known, std::string_view(label)) == known.end())
+      error(data.table("window"), "label",
+            "data.window.label: there is no column '" + label + "'" + hint(label, known));
+  }
   if (config_.data.stratify && (config_.data.valid_split == 0 || config_.data.stream))
     error(valid, "stratify",
           std::string("data.valid.stratify: ") +

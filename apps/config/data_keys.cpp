@@ -45,6 +45,8 @@ data::Options read_data(const Reader& data) {
   options.stratify = valid.get<bool>("stratify");
   options.test = data.table("test").list<std::string>("files");
   options.test_labels = data.table("test").list<std::string>("labels");
+  if (const Reader window = data.table("window"); data.has("window"))
+    options.window = {window.get<int64_t>("length"), window.get<int64_t>("ahead"), window.string("label")};
   options.scale = data.optional<double>("scale").value_or(1);
   options.stream = data.string("read") == "stream";
   if (options.stream) options.buffer = data.get<int64_t>("buffer");

@@ -44,6 +44,14 @@ constexpr Foreign functions[] = {
     {"sequential model ", "write the layers as a list, model.layers"},
     {"variable parameter ", "write a table in [model.variables]"},
     {"relu ", "write relu(x), or activation = \"relu\" in the layer before"},
+    {"tanh ", "write tanh(x), or activation = \"tanh\" in the layer before"},
+    {"sigmoid ", "write sigmoid(x), or activation = \"sigmoid\" in the layer before"},
+    {"gelu ", "write activation = \"gelu\" in the layer before"},
+    {"silu swish ", "write activation = \"swish\" in the layer before"},
+    {"softmax ", "write softmax(x); the losses of classes take what the last layer yields without it"},
+    {"conv1d convolution1d ", "write a conv2d with kernel = [1, 3], of expand_dims(x, 1)"},
+    {"rnn simplernn ", "write nn.gru(x, units=32) or nn.lstm(x, units=32)"},
+    {"input inputlayer ", "the first layer is applied to model.input"},
     {"categoricalcrossentropy sparsecategoricalcrossentropy crossentropy crossentropyloss nllloss logloss ",
      "write nn.softmax_cross_entropy(logits, label), or train.loss = \"softmax_cross_entropy\""},
     {"binarycrossentropy bceloss bce bcewithlogitsloss ",
@@ -190,7 +198,7 @@ std::string advice_on_choice(std::string_view value, const std::vector<std::stri
   for (const auto choice : choices)
     if (advice.find("nn." + std::string(choice) + '(') != std::string_view::npos)
       return "; write \"" + std::string(choice) + '"';
-  return {};
+  return advised(advice);
 }
 
 std::string advice_on_key(std::string_view key, const std::vector<std::string_view>& paths) {

@@ -378,11 +378,19 @@ std::vector<Key> layer_keys() {
   return keys;
 }
 
-std::string layer_names() {
+namespace {
+
+std::string names_of(const std::vector<LayerType>& types) {
   std::string names;
-  for (const LayerType& type : layer_types()) names += (names.empty() ? "" : "|") + type.name;
+  for (const LayerType& type : types) names += (names.empty() ? "" : "|") + type.name;
   return names;
 }
+
+}  // namespace
+
+std::string layer_names() { return names_of(layer_types()); }
+
+std::string listed_layer_names() { return names_of(layers()); }
 
 const std::vector<std::string>& layer_list() {
   static const std::vector<std::string> names = [] {

@@ -17,8 +17,10 @@ inline constexpr std::string_view layer_prefix = "nn.";
 
 /// Returns the rows of the schema for the options of all layers: "model.layers.dense.units" and so on.
 std::vector<Key> layer_keys();
-/// Returns the names of all layers: "attention|avg_pool2d|...".
+/// Returns the names of all layers, losses and metrics: "accuracy|attention|avg_pool2d|...".
 std::string layer_names();
+/// Returns those of layers alone, which model.layers may have.
+std::string listed_layer_names();
 const std::vector<std::string>& layer_list();
 
 /// Adds a layer to a network. Its arguments are its inputs, then its options, in the order of layer_keys() or by name. Throws

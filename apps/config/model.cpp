@@ -8,6 +8,7 @@
 #include "apps/config/reader.h"
 #include "apps/config/scores.h"
 #include "apps/config/stages.h"
+#include "apps/config/windows.h"
 
 namespace troupe::config {
 namespace {
@@ -228,6 +229,7 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
     columns.emplace_back(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
   }
   columns = encode_columns(config.data.columns, scope.with_prefix("encode"), columns);
+  columns = placeholders_of_windows(config.data, scope.with_prefix("windows"), columns);
   columns = build_data_map(config.map, scope.with_prefix("map"), columns, diagnostics);
   columns = build_data_map(config.augment, scope.with_prefix("augment"), columns, diagnostics);
   columns = ragged_inputs(config, scope, std::move(columns), diagnostics);

@@ -48,6 +48,13 @@ constexpr Key keys[] = {
      {.initial = "false"}},
     {"data.valid.files", Kind::Paths, "files to validate on"},
     {"data.valid.labels", Kind::Paths, "label files, one for each file of files"},
+    {"data.window", Kind::Section,
+     "for a series: a sample is a stretch of consecutive ones, [length, ...], and its label that of a later one; split holds out the end of the series"},
+    {"data.window.length", Kind::Integer, "number of samples in a stretch", {.required = true, .range = between(1, 1'000'000)}},
+    {"data.window.ahead", Kind::Integer, "how far behind the last sample of a stretch the one with its label lies",
+     {.initial = "1", .range = between(0, 1'000'000)}},
+    {"data.window.label", Kind::Name,
+     "the column of numbers whose values are the labels, as the files have them; default: the label of the files"},
     {"data.test", Kind::Section, "samples on which the trained model is tested, which the training does not see"},
     {"data.test.files", Kind::Paths, "files to test on", {.required = true}},
     {"data.test.labels", Kind::Paths, "label files, one for each file of files"},
@@ -135,7 +142,7 @@ constexpr Key keys[] = {
     {"model.init_except", Kind::Strings, "names of layers and weights that begin as usual, or patterns with *, ? and [...]"},
     {"model.freeze", Kind::Strings,
      "names of layers that training leaves as they are, or patterns with *, ? and [...]; their batch_norm uses its moving averages"},
-    {"model.layers.type", Kind::Choice, "kind of layer", {.required = true, .listed_choices = layer_names}},
+    {"model.layers.type", Kind::Choice, "kind of layer", {.required = true, .listed_choices = listed_layer_names}},
     {"model.layers.name", Kind::Name, "name of the layer's result and of its weights, NAME_weights; default: TYPE_NUMBER"},
     {"model.layers.input", Kind::Strings,
      "expression, or several, for what the layer is applied to; default: the result of the one before"},
@@ -324,8 +331,12 @@ std::vector<Key> run_schema() {
   const auto insert_after = [&](std::string_view path, const std::vector<Key>& more) {
     all.insert(std::ranges::find(all, path, &Key::path) + 1, more.begin(), more.end());
   };
-  for (const data::Format& format : data::all_formats())
-    insert_after("data.format", {format.keys.begin(), format.keys.end()});
+  for (const data::Format& format : data::all_formats()) {
+    std::vector<Key> fresh;  // formats may share a key
+    for (const Key& key : format.keys)
+      if (std::ranges::find(all, key.path, &Key::path) == all.end()) fresh.push_back(key);
+    insert_after("data.format", fresh);
+  }
   insert_after("data.inputs.*.cast", table_keys());
   insert_after("model.layers.input", layer_keys());
   insert_after("train.optimizer.lr", optimizer_keys());

@@ -330,15 +330,18 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   if (key.kind == Kind::Period) return parse_period(*text) || refuse(key, value, path);
   const std::string allowed = choices_of(key);
   if (allowed.empty()) return true;
-  const std::string choices = choices_text(allowed);
   if (contains(allowed, *text)) return true;
-  const auto near = nearest(*text, split(allowed, '|'));
-  std::string advice = advice_on_choice(*text, split(allowed, '|'));
+  const auto choices = split(allowed, '|');
+  const auto near = nearest(*text, choices);
+  std::string advice = advice_on_choice(*text, choices);
   if (advice.empty() && !near.empty()) advice = fmt::format("; the nearest is '{}'", near);
-  diagnostics_.error(value.place,
-                     contains(key.rules.unavailable, *text)
-                         ? fmt::format("{}: \"{}\" is not available yet; allowed: {}", path, *text, choices)
-                         : fmt::format("{}: \"{}\" is unknown; allowed: {}{}", path, *text, choices, advice));
+  constexpr size_t long_list = 12;
+  if (choices.size() <= long_list || advice.empty())
+    advice.insert(0, fmt::format("; allowed: {}", choices_text(allowed)));
+  diagnostics_.error(
+      value.place,
+      fmt::format("{}: \"{}\" is {}{}", path, *text,
+                  contains(key.rules.unavailable, *text) ? "not available yet" : "unknown", advice));
   return false;
 }
 

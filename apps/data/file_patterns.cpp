@@ -13,8 +13,8 @@ std::string_view name_of(std::string_view path) { return path.substr(path.rfind(
 /// Finds the files that patterns of one key of a run file match.
 class Search {
  public:
-  Search(Disk& disk, bool wants_folders, const char* key)
-      : disk_(disk), wants_folders_(wants_folders), key_(key) {}
+  enum class Kind : uint8_t { Files, Folders, Any };
+  Search(Disk& disk, Kind kind, const char* key) : disk_(disk), kind_(kind), key_(key) {}
 
   Status replace(std::vector<std::string>& paths) const {
     std::vector<std::string> found;
@@ -34,13 +34,15 @@ class Search {
     for (const std::string& one : matching) {
       const bool is_hidden = name_of(one).starts_with('.') && !name_of(path).starts_with('.');
       const auto info = disk_.info(one);
-      if (info && info->is_folder == wants_folders_ && !is_hidden) found.push_back(one);
+      if (info && is_wanted(info->is_folder) && !is_hidden) found.push_back(one);
     }
     return found.size() == before ? nothing(path) : Status();
   }
 
+  bool is_wanted(bool is_folder) const { return kind_ == Kind::Any || (kind_ == Kind::Folders) == is_folder; }
+
   Status nothing(const std::string& path) const {
-    const std::string folder = folder_of_pattern(path), what = wants_folders_ ? "folder" : "file";
+    const std::string folder = folder_of_pattern(path), what = kind_ == Kind::Folders ? "folder" : "file";
     const std::string pattern = path.substr(folder == "." ? 0 : folder.size() + (folder == "/" ? 0 : 1));
     const bool exists = disk_.info(folder).ok();
     return not_found(std::string(key_) + ": no " + what + " matches '" + pattern + "' in the folder " +
@@ -48,7 +50,7 @@ class Search {
   }
 
   Disk& disk_;
-  bool wants_folders_;
+  Kind kind_;
   const char* key_;
 };
 
@@ -67,11 +69,14 @@ std::string folder_of_pattern(std::string_view pattern) {
 }
 
 Result<Options> with_matching_files(Disk& disk, Options options) {
-  const bool wants_folders = options.format == "images";
+  const bool has_labels = option<std::string>(options.format_options, label_column, "") != "none";
+  const auto kind = options.format != "images" ? Search::Kind::Files
+                    : has_labels               ? Search::Kind::Folders
+                                               : Search::Kind::Any;
   for (const auto& [key, paths] :
        {std::pair("data.train", &options.train), std::pair("data.train_labels", &options.train_labels),
         std::pair("data.valid.files", &options.valid), std::pair("data.valid.labels", &options.valid_labels)})
-    TROUPE_RETURN_IF_FAILED(Search(disk, wants_folders, key).replace(*paths));
+    TROUPE_RETURN_IF_FAILED(Search(disk, kind, key).replace(*paths));
   TROUPE_RETURN_IF_FAILED(
       check_labels("data.train_labels", options.train_labels.size(), options.train.size()));
   TROUPE_RETURN_IF_FAILED(

@@ -60,11 +60,25 @@ Result<Dataset> read_whole(Disk& disk, const Options& options, const SourceFiles
   return finish(builders);
 }
 
+/// Reads a series whose labels are the values of one of its columns.
+Result<Dataset> read_series(Disk& disk, const Options& options, const SourceFiles& files) {
+  const std::string label = label_input(options), &column = options.window->label;
+  Options without = options;
+  without.window.reset();
+  std::erase_if(without.inputs, [](const Input& input) { return input.from == label_column; });
+  TROUPE_ASSIGN(const Dataset series, read_whole(disk, without, files));
+  const Tensor* const values = series.find(column);
+  if (!values || !is_floating(values->dtype()))
+    return invalid_argument("data.window.label: '" + column + "' is " +
+                            (values ? values->signature() : "no column") + "; expected a column of numbers");
+  std::vector<Column> columns(series.columns().begin(), series.columns().end());
+  columns.push_back({label, *values});
+  return Dataset(std::move(columns));
+}
+
 /// Returns a number for the class of each sample.
 Result<std::vector<int64_t>> classes_of(const Dataset& all, const Options& options) {
-  const auto inputs = all_inputs(options);
-  const auto input = std::ranges::find(inputs, label_column, &Input::from);
-  const Tensor* const label = input == inputs.end() ? nullptr : all.find(input->name);
+  const Tensor* const label = all.find(label_input(options));
   if (!label) return invalid_argument("data.valid.stratify: the data has no column 'label'");
   const auto of_each = [](const auto& labels) { return std::vector<int64_t>(labels.begin(), labels.end()); };
   if (label->shape().rank() == 1 && label->dtype() == DType::Int32) return of_each(label->as<int32_t>());
@@ -89,6 +103,14 @@ std::vector<int64_t> spread_evenly(const std::vector<int64_t>& order, const std:
   return result;
 }
 
+/// Splits off the end of a series. The part for validation begins with the samples that precede the first label of it, so that all
+/// labels that are held out are predicted.
+TrainAndValid split_series(const Dataset& all, int64_t held_out, const Window& window) {
+  const int64_t end = all.samples() - held_out;
+  return {in_memory(all.slice(0, end)),
+          in_memory(all.slice(std::max<int64_t>(0, end - window.length - window.ahead + 1), all.samples()))};
+}
+
 /// Splits off a part of the samples for validation, at least one but not all. Both parts keep the order of the files. The parts for
 /// validation of all folds have each sample once.
 Result<TrainAndValid> split(const Dataset& all, const Options& options, uint64_t seed) {
@@ -102,6 +124,7 @@ Result<TrainAndValid> split(const Dataset& all, const Options& options, uint64_t
   const int64_t begin = std::min<int64_t>(cut(fold), samples - 1);
   const int64_t held_out =
       std::clamp<int64_t>(cut(fold + 1) - begin, 1, std::min(samples - 1, samples - begin));
+  if (options.window) return split_series(all, held_out, *options.window);
   auto order = permutation(samples, seed, RandomStream::Split, 0);
   if (options.stratify) {
     TROUPE_ASSIGN(const auto classes, classes_of(all, options));
@@ -127,10 +150,14 @@ Status check_alike(const Dataset& train, const Dataset& valid, const std::string
 }
 
 Result<TrainAndValid> load_whole(Disk& disk, const Options& options, uint64_t seed) {
-  TROUPE_ASSIGN(Dataset train, read_whole(disk, options, train_files(options)));
+  const bool is_series = options.window && !options.window->label.empty();
+  const auto read = [&](const SourceFiles& files) {
+    return is_series ? read_series(disk, options, files) : read_whole(disk, options, files);
+  };
+  TROUPE_ASSIGN(Dataset train, read(train_files(options)));
   if (options.valid_split > 0) return split(train, options, seed);
   if (options.valid.empty()) return TrainAndValid{in_memory(std::move(train)), nullptr};
-  TROUPE_ASSIGN(Dataset valid, read_whole(disk, options, valid_files(options)));
+  TROUPE_ASSIGN(Dataset valid, read(valid_files(options)));
   return TrainAndValid{in_memory(std::move(train)), in_memory(std::move(valid))};
 }
 

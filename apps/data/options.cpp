@@ -3,11 +3,21 @@
 #include <algorithm>
 
 namespace troupe::data {
+namespace {
+
+/// Returns the column of the files of which an input is made.
+const std::string& origin_of(const Options& options, const Input& input) {
+  const bool is_of_series = input.from == label_column && options.window && !options.window->label.empty();
+  return is_of_series ? options.window->label : input.from;
+}
+
+}  // namespace
 
 std::vector<std::string_view> columns(const Options& options) {
   const auto format = find_format(options.format);
-  const bool labelled = !format || (format->label_files ? !options.train_labels.empty()
-                                                        : format->labelled(options.format_options));
+  const bool labelled =
+      !format || (options.window && !options.window->label.empty()) ||
+      (format->label_files ? !options.train_labels.empty() : format->labelled(options.format_options));
   std::vector<std::string_view> all;
   for (const TableColumn& column : options.columns) all.emplace_back(column.name);
   if (options.columns.empty()) all.emplace_back(feature_column);
@@ -28,22 +38,29 @@ std::vector<Input> all_inputs(const Options& options) {
   const DType features = format ? format->features : DType::Float;
   for (auto& input : inputs) {
     if (input.cast != DType::Invalid) continue;
-    const auto column = std::ranges::find(options.columns, input.from, &TableColumn::name);
-    input.cast = column != options.columns.end() ? column->dtype()
-                 : input.from == feature_column  ? features
-                 : input.from == text_column     ? DType::String
-                                                 : DType::Int32;
+    const auto column = std::ranges::find(options.columns, origin_of(options, input), &TableColumn::name);
+    input.cast = column != options.columns.end()               ? column->dtype()
+                 : origin_of(options, input) == feature_column ? features
+                 : input.from == text_column                   ? DType::String
+                                                               : DType::Int32;
   }
   return inputs;
+}
+
+std::string label_input(const Options& options) {
+  const auto inputs = all_inputs(options);
+  const auto label = std::ranges::find(inputs, label_column, &Input::from);
+  return label == inputs.end() ? std::string() : label->name;
 }
 
 std::vector<int64_t> known_shape(const Options& options, const Input& input) {
   constexpr int64_t unknown = -1;
   if (input.shape) return *input.shape;
-  const auto column = std::ranges::find(options.columns, input.from, &TableColumn::name);
+  const std::string& origin = origin_of(options, input);
+  const auto column = std::ranges::find(options.columns, origin, &TableColumn::name);
   if (column != options.columns.end())
     return column->is_vector() ? std::vector{column->width().value_or(unknown)} : std::vector<int64_t>();
-  const bool is_vector = input.from == feature_column && input.cast != DType::String;
+  const bool is_vector = origin == feature_column && input.cast != DType::String;
   return is_vector ? std::vector{unknown} : std::vector<int64_t>();
 }
 

@@ -20,6 +20,15 @@ struct Input {
   DType cast = DType::Invalid;                     ///< the dtype; Invalid: that of the column
 };
 
+/// Makes a sample of each stretch of consecutive samples, such as those of a time series.
+struct Window {
+  int64_t length = 1;  ///< the number of samples in a stretch
+  int64_t ahead =
+      1;  ///< its label is that of the sample which lies so far behind the last one of the stretch
+  /// The column whose values are the labels, as the files have them; empty: the label of the format.
+  std::string label = {};
+};
+
 struct Options {
   std::string format = "csv";  ///< one of all_formats()
   FormatOptions format_options = {};
@@ -31,7 +40,8 @@ struct Options {
   double valid_split = 0;  ///< the fraction of `train` that is used for validation; 0: none
   int64_t valid_fold = 0;  ///< which of the parts of this size it is
   bool stratify = false;   ///< whether each such part has the same shares of the classes
-  double scale = 1;        ///< the factor by which features are multiplied
+  std::optional<Window> window = {};
+  double scale = 1;  ///< the factor by which features are multiplied
   /// Whether the files are read again in every epoch, so that memory for a part of the samples suffices.
   bool stream = false;
   int64_t buffer = 10'000;  ///< for streams: how many samples are in memory, from which the next one is drawn
@@ -44,6 +54,8 @@ std::vector<std::string_view> columns(const Options& options);
 /// Returns the columns of the data set: the inputs in the options, then each column that no input uses, but no image beside text.
 /// The columns of a table are in their raw form. Input::cast is always set.
 std::vector<Input> all_inputs(const Options& options);
+/// Returns the name of the input that is made of the label; empty if there is none.
+std::string label_input(const Options& options);
 /// Returns the shape of a sample of an input, one of all_inputs(), as far as the options say it; -1: a size that they do not say.
 std::vector<int64_t> known_shape(const Options& options, const Input& input);
 

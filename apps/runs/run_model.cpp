@@ -7,6 +7,7 @@
 #include "apps/config/data_map.h"
 #include "apps/config/encoded_columns.h"
 #include "apps/config/model.h"
+#include "apps/config/windows.h"
 #include "apps/inference/model.h"
 #include "apps/inference/model_source.h"
 #include "apps/interop/write_graph.h"
@@ -71,7 +72,11 @@ class Builder {
       (input.from == data::label_column ? labels_ : samples_).push_back(given);
       columns.emplace_back(input.name, scaled ? scale(given, input.cast) : given);
     }
-    columns = config::encode_columns(config_.data.columns, root_.with_prefix("encode"), columns);
+    if (!config_.data.columns.empty()) {
+      columns = config::samples_of_windows(config_.data, root_.with_prefix("samples"), columns);
+      columns = config::encode_columns(config_.data.columns, root_.with_prefix("encode"), columns);
+      columns = config::windows_of_samples(config_.data, root_.with_prefix("windows"), columns);
+    }
     return config::build_data_map(config_.map, root_.with_prefix("map"), columns, diagnostics_);
   }
 
@@ -102,17 +107,20 @@ class Builder {
     return added;
   }
 
-  /// Returns the shape of a column of the files. It is known only if data.map leaves the column as it is.
+  /// Returns the shape of a column of the files. Where data.map changes the column, or it is one of a table, only what the run file
+  /// says is known.
   PartialShape shape_of(const data::Input& input) const {
     std::vector<int64_t> dims = {unknown_dim};
     const bool is_mapped =
         std::ranges::find(config_.map, input.name, &config::Definition::name) != config_.map.end();
-    const Tensor* const values = is_mapped ? nullptr : columns_.find(input.name);
-    const auto shape = data::known_shape(config_.data, input);
-    if (values)
+    const bool is_raw = is_mapped || !config_.data.columns.empty();
+    if (const Tensor* const values = is_raw ? nullptr : columns_.find(input.name)) {
       dims.insert(dims.end(), values->shape().dims().begin() + 1, values->shape().dims().end());
-    else
-      dims.insert(dims.end(), shape.begin(), shape.end());
+      return PartialShape(std::move(dims));
+    }
+    const auto shape = data::known_shape(config_.data, input);
+    if (config_.data.window && input.from != data::label_column) dims.push_back(config_.data.window->length);
+    dims.insert(dims.end(), shape.begin(), shape.end());
     return PartialShape(std::move(dims));
   }
 

@@ -1,8 +1,10 @@
 #include "apps/runs/trained_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "apps/data/arrays/npz.h"
+#include "apps/data/file_patterns.h"
 #include "apps/data/sources.h"
 #include "apps/inference/model_source.h"
 #include "apps/runs/run_model.h"
@@ -58,7 +60,8 @@ void leave_labels(data::Options& options) {
 }
 
 /// Returns whether the first file has as many features as the model takes.
-Result<bool> fits(Disk& disk, const data::Options& options, std::optional<int64_t> features) {
+Result<bool> fits(Disk& disk, const data::Options& given, std::optional<int64_t> features) {
+  TROUPE_ASSIGN(const data::Options options, data::with_matching_files(disk, given));
   TROUPE_ASSIGN(const auto reader, data::open_source(disk, options, data::train_files(options), 0));
   if (!features) return true;
   for (const data::Field& field : reader->schema()) {
@@ -122,6 +125,10 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
   config.data.valid.clear();
   config.data.valid_labels.clear();
   config.data.valid_split = 0;
+  if (auto& window = config.data.window) {  // the label of a stretch may lie in the future
+    window->ahead = 0;
+    if (!std::exchange(window->label, {}).empty()) leave_labels(config.data);
+  }
   const auto features = features_of(run);
   config::RunConfig unlabelled = config;
   leave_labels(unlabelled.data);

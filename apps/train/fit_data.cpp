@@ -11,6 +11,7 @@
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/file_patterns.h"
+#include "apps/data/formats/images.h"
 #include "apps/data/load.h"
 #include "apps/data/sources.h"
 
@@ -53,6 +54,15 @@ data::Options with_labels_as_text(data::Options options) {
 /// Returns whether the names of classes have to be found: the run file asks for it, or says nothing and the first label is no
 /// number.
 bool needs_classes(Disk& disk, const data::Options& options) {
+  if (options.format == "images") {
+    const auto given =
+        data::option<std::vector<std::string>>(options.format_options, "label_names", {"auto"});
+    const auto is_folder = [&](const std::string& path) {
+      const auto info = disk.info(path);
+      return info && info->is_folder;  // otherwise load_data() reports what is wrong
+    };
+    return given == std::vector<std::string>{"auto"} && std::ranges::all_of(options.train, is_folder);
+  }
   if (options.format != "csv" || !data::has_csv_column(options.format_options, data::label_column))
     return false;
   const auto given = data::option<std::vector<std::string>>(options.format_options, "label_names", {});
@@ -70,8 +80,12 @@ bool needs_classes(Disk& disk, const data::Options& options) {
   return !label.empty() && !data::CsvRow::number_of(label);
 }
 
-/// Returns the words that are labels in the files of train, also those held out for validation.
+/// Returns the words that are labels in the files of train, also those held out for validation, or the names of folders.
 Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& given) {
+  if (given.format == "images") {
+    TROUPE_ASSIGN(const auto folders, data::image_classes(disk, given.train));
+    return std::vector<std::string>(folders.begin(), folders.end());
+  }
   const data::Options options = with_labels_as_text(given);
   std::set<std::string, std::less<>> classes;
   for (size_t i = 0; i < options.train.size(); ++i) {
@@ -255,14 +269,13 @@ Status balance_classes(Disk& disk, const data::Options& options, uint64_t seed,
                        std::vector<std::string>& settings) {
   const auto samples = data::load(disk, options, seed);
   if (!samples) return {};  // load_data() reads them again, and reports what is wrong
-  const auto inputs = data::all_inputs(options);
-  const auto input = std::ranges::find(inputs, data::label_column, &data::Input::from);
-  if (input == inputs.end()) return invalid_argument("train.class_weights: the data has no column 'label'");
+  const std::string label = data::label_input(options);
+  if (label.empty()) return invalid_argument("train.class_weights: the data has no column 'label'");
   std::map<int64_t, int64_t> counts;
   const auto batches = samples->train->batches(rows_at_once, 0, false);
   for (int64_t i = 0; i < batches->per_epoch(); ++i) {
     TROUPE_ASSIGN(const data::Dataset batch, batches->at(static_cast<uint64_t>(i)));
-    TROUPE_RETURN_IF_FAILED(count_classes(*batch.find(input->name), counts));
+    TROUPE_RETURN_IF_FAILED(count_classes(*batch.find(label), counts));
   }
   std::vector<double> weights(static_cast<size_t>(counts.rbegin()->first) + 1, 1);
   const double share = static_cast<double>(samples->train->samples()) / static_cast<double>(counts.size());

@@ -6,6 +6,7 @@
 #include "apps/config/mistake_places.h"
 #include "apps/data/bucketed_set.h"
 #include "apps/data/ragged/ragged_set.h"
+#include "apps/data/windows.h"
 #include "apps/train/cached_data.h"
 #include "apps/train/mapped_set.h"
 
@@ -36,6 +37,12 @@ Result<std::shared_ptr<const data::SampleSet>> encoded(std::shared_ptr<const dat
       std::make_shared<MappedSet>(std::move(set), map, std::vector<config::Definition>(), config);
   if (config.data.stream) return std::shared_ptr<const data::SampleSet>(result);
   return data::kept_in_memory(*result);
+}
+
+Result<std::shared_ptr<const data::SampleSet>> in_windows(const std::shared_ptr<const data::SampleSet>& set,
+                                                          const data::Options& options) {
+  if (!set) return set;
+  return data::windows(*set, *options.window, data::label_input(options));
 }
 
 /// Fails with InvalidArgument unless both sets have the same columns.
@@ -74,6 +81,10 @@ Result<data::TrainAndValid> load_mapped(Disk& disk, const config::RunConfig& con
   TROUPE_ASSIGN(auto data, data::load(disk, config.data, config.run.seed));
   TROUPE_ASSIGN(data.train, encoded(std::move(data.train), config));
   TROUPE_ASSIGN(data.valid, encoded(std::move(data.valid), config));
+  if (config.data.window) {
+    TROUPE_ASSIGN(data.train, in_windows(data.train, config.data));
+    TROUPE_ASSIGN(data.valid, in_windows(data.valid, config.data));
+  }
   data.train = mapped(std::move(data.train), config.map, config);
   data.valid = mapped(std::move(data.valid), config.map, config);
   return data;

@@ -107,6 +107,45 @@ BOOST_AUTO_TEST_CASE(categories_are_vectors_or_indices) {
   check_numbers(numbers(indices, "city"), {0, 2, 0, 2});  // 2: neither
 }
 
+BOOST_AUTO_TEST_CASE(stretches_of_a_series_are_samples) {
+  Table table("Day,Kind\n1,10\n2,20\n3,30\n4,40\n5,50\n6,60\n");
+  const auto file = [](const std::string& window, const std::string& label, const std::string& more = {}) {
+    return "[data]\nformat = \"csv\"\ntrain = [\"people.csv\"]\nheader = true\nshuffle = false\nbatch = "
+           "4\nlabel = " +
+           label + "\nwindow = { " + window + " }\n" + more +
+           "[data.columns]\nday = { type = \"number\", normalize = \"range\" }\n"
+           "[model.graph]\nloss = \"mean(features)\"\n[train]\nloss = \"loss\"\nmax_steps = 1\n"
+           "optimizer = { type = \"sgd\", lr = 1.0 }\n";
+  };
+  const auto samples = value_or_throw(table.read(file("length = 3, ahead = 2", "\"kind\"")));
+  BOOST_TEST(samples.find("features")->signature() == "float[2,3,1]");
+  check_numbers(numbers(samples, "features"), {0, 0.2, 0.4, 0.2, 0.4, 0.6});
+  check_numbers(numbers(samples, "label"), {50, 60});
+  // The labels are values of the series itself, which are normalized only as features.
+  const auto itself = value_or_throw(table.read(file("length = 4, label = \"day\"", "\"none\"")));
+  check_numbers(numbers(itself, "label"), {5, 6});
+
+  // The end of the series is held out: its two labels, and the samples before that they need. The others are fitted to.
+  auto config = value_or_throw(table.parse(file("length = 3", "\"kind\"", "valid = { split = 0.33 }\n")));
+  const auto settings = value_or_throw(train::fit_data(table.disk, config));
+  config =
+      value_or_throw(table.parse(file("length = 3", "\"kind\"", "valid = { split = 0.33 }\n"), settings));
+  const auto both = value_or_throw(train::load_data(table.disk, config));
+  const auto held_out = value_or_throw(both.valid->batches(9, 0, false)->at(0));
+  check_numbers(numbers(held_out, "label"), {50, 60});
+  check_numbers(numbers(held_out, "features"), {1.0 / 3, 2.0 / 3, 1, 2.0 / 3, 1, 4.0 / 3});
+  check_numbers(numbers(value_or_throw(both.train->batches(9, 0, false)->at(0)), "label"), {40});
+
+  BOOST_TEST(says(table.failure(file("length = 6", "\"kind\"")),
+                  "a stretch of 6 samples and the label 1 ahead need a series of 7 samples; found 6"));
+  BOOST_TEST(says(table.failure(file("length = 2, label = \"day\"", "\"kind\"")),
+                  "label = \"none\" in [data] leaves it out"));
+  BOOST_TEST(says(table.failure(file("length = 2, label = \"days\"", "\"none\"")),
+                  "there is no column 'days'; the nearest is 'day'"));
+  BOOST_TEST(says(table.failure(file("length = 2", "\"kind\"", "read = \"stream\"\n")),
+                  "data.window: not with data.read"));
+}
+
 BOOST_AUTO_TEST_CASE(classes_are_balanced) {
   Table table("Age,Kind\n1,b\n2,a\n3,b\n4,b\n");
   const auto config = value_or_throw(table.parse(

@@ -74,6 +74,11 @@ run "$work/embed/train"
 awk '/^step/ { loss = $4 + 0; if (NR > 1 && loss >= first) exit 1; if (NR == 1) first = loss }
      END { exit NR != 5 || loss > 0.5 * first }' "$work/out" || { cat "$work/out" >&2; fail "train does not learn"; }
 
+run "$work/embed/gan"
+awk '{ exit !($1 >= 80 && $(NF - 3) == 8) }' "$work/out" || { cat "$work/out" >&2; fail "gan does not learn the ring"; }
+run "$work/embed/cartpole"
+awk 'END { exit !($2 == "400:" && $3 >= 100) }' "$work/out" || { cat "$work/out" >&2; fail "cartpole does not learn to balance"; }
+
 run "$work/embed/ops"  # Swish at -1, 0 and 1, then its derivative
 [ "$(tr '\n' ' ' <"$work/out")" = "-0.268941 0 0.731059 0.0723295 0.5 0.927671 " ] || { cat "$work/out" >&2; fail "ops is wrong"; }
 run "$work/embed/service"

@@ -29,8 +29,8 @@ constexpr config::Key keys[] = {
     {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
     {"data.label_names", Kind::Strings,
-     "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number",
-     {.when = "format=csv"}},
+     "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number. For images, the names of the folders, which are the default",
+     {.when = "format=csv|images"}},
     {"data.missing", Kind::Number, "the number for an empty field; if it is not given, an empty field is an error", {.when = "format=csv"}},
 };
 // clang-format on

@@ -1,5 +1,8 @@
 // The format images: a folder with a folder for each class, which has files of images. A sample is the bytes of a file, which an
-// expression of data.map decodes, and the number of its class: classes are numbered from 0 in the order of their names.
+// expression of data.map decodes, and the number of its class: its place in data.label_names or, without these, in the order of the
+// folders' names. Without labels, the images lie in the folder itself, or an image is named.
+#include "apps/data/formats/images.h"
+
 #include <algorithm>
 
 #include "apps/data/file_content.h"
@@ -10,10 +13,18 @@ namespace {
 
 constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
 
+// The row of the schema is that of csv.
+constexpr config::Key keys[] = {{"data.label_names", config::Kind::Strings, {}}};
+
+bool labelled(const FormatOptions& options) {
+  return option<std::string>(options, label_column, "") != "none";
+}
+
 struct ImageFile {
   std::string path;
   int32_t label = 0;
 };
+using ImageFiles = std::vector<ImageFile>;
 
 /// Returns the entries of a folder in the order of their names.
 Result<std::vector<Disk::Entry>> sorted_entries(Disk& disk, const std::string& folder) {
@@ -22,18 +33,44 @@ Result<std::vector<Disk::Entry>> sorted_entries(Disk& disk, const std::string& f
   return entries;
 }
 
-Result<std::vector<ImageFile>> find_images(Disk& disk, const std::string& folder) {
-  std::vector<ImageFile> files;
-  int32_t label = 0;
-  TROUPE_ASSIGN(const auto classes, sorted_entries(disk, folder));
-  for (const Disk::Entry& one : classes) {
+Status add_images(Disk& disk, const std::string& folder, int32_t label, ImageFiles& files) {
+  TROUPE_ASSIGN(const auto entries, sorted_entries(disk, folder));
+  for (const Disk::Entry& entry : entries)
+    if (!entry.is_folder && is_image_name(entry.name)) files.push_back({folder + '/' + entry.name, label});
+  return {};
+}
+
+Result<ImageFiles> find_labelled(Disk& disk, const SourceFile& file) {
+  ImageFiles files;
+  const auto names = option<std::vector<std::string>>(file.options, "label_names", {});
+  const bool has_names = !names.empty() && names.front() != "auto";
+  TROUPE_ASSIGN(const auto entries, sorted_entries(disk, file.path));
+  int32_t number = 0;
+  for (const Disk::Entry& one : entries) {
     if (!one.is_folder) continue;
-    TROUPE_ASSIGN(const auto entries, sorted_entries(disk, folder + '/' + one.name));
-    for (const Disk::Entry& entry : entries)
-      if (!entry.is_folder && is_image_name(entry.name))
-        files.push_back({folder + '/' + one.name + '/' + entry.name, label});
-    ++label;
+    const auto found = std::ranges::find(names, one.name);
+    if (has_names && found == names.end())
+      return data_loss(file.path + ": the folder '" + one.name + "' is no class; data.label_names are " +
+                       std::to_string(names.size()) + ", the first of them '" + names.front() + "'");
+    const int32_t label = has_names ? static_cast<int32_t>(found - names.begin()) : number++;
+    TROUPE_RETURN_IF_FAILED(add_images(disk, file.path + '/' + one.name, label, files));
   }
+  if (files.empty())
+    return data_loss(file.path + ": no folder in it has an image (.jpg, .jpeg, .png, .gif, .bmp)");
+  return files;
+}
+
+/// Returns the image, those in a folder or, if there are none, those in its folders.
+Result<ImageFiles> find_unlabelled(Disk& disk, const std::string& path) {
+  TROUPE_ASSIGN(const auto info, disk.info(path));
+  if (!info.is_folder) return ImageFiles{{path}};
+  ImageFiles files;
+  TROUPE_RETURN_IF_FAILED(add_images(disk, path, 0, files));
+  if (!files.empty()) return files;
+  TROUPE_ASSIGN(const auto entries, sorted_entries(disk, path));
+  for (const Disk::Entry& one : entries)
+    if (one.is_folder) TROUPE_RETURN_IF_FAILED(add_images(disk, path + '/' + one.name, 0, files));
+  if (files.empty()) return data_loss(path + ": it has no image (.jpg, .jpeg, .png, .gif, .bmp)");
   return files;
 }
 
@@ -54,7 +91,8 @@ class ImageReader final : private Listing, public RecordReader {
   ImageReader(Disk& disk, const SourceFile& source, std::vector<ImageFile> files)
       : Listing{listing(files)}, RecordReader("images", {InputFile::in_memory(text, source.path)}),
         disk_(disk), files_(std::move(files)) {
-    schema_ = {{feature_column, DType::String, {}}, {label_column, source.label_type, {}}};
+    schema_ = {{feature_column, DType::String, {}}};
+    if (labelled(source.options)) schema_.push_back({label_column, source.label_type, {}});
   }
 
   std::optional<int64_t> records() const override { return static_cast<int64_t>(files_.size()); }
@@ -62,17 +100,18 @@ class ImageReader final : private Listing, public RecordReader {
   Result<Dataset> next(int64_t max_records) override {
     const int64_t count = std::min(max_records, *records() - next_);
     TROUPE_ASSIGN(Tensor images, Tensor::allocate(DType::String, Shape::vector(count)));
-    TROUPE_ASSIGN(Tensor labels, Tensor::allocate(schema_[1].dtype, Shape::vector(count)));
+    TROUPE_ASSIGN(Tensor labels, Tensor::allocate(schema_.back().dtype, Shape::vector(count)));
     for (int64_t i = 0; i < count; ++i) {
       const ImageFile& file = files_[static_cast<size_t>(next_ + i)];
       TROUPE_ASSIGN(images.write<std::string>()[static_cast<size_t>(i)],
                     read_file(disk_, file.path, max_image_bytes));
       if (labels.dtype() == DType::Int32)
         labels.write<int32_t>()[static_cast<size_t>(i)] = file.label;
-      else
+      else if (labels.dtype() == DType::Float)
         labels.write<float>()[static_cast<size_t>(i)] = static_cast<float>(file.label);
     }
     next_ += count;
+    if (schema_.size() == 1) return Dataset({{feature_column, std::move(images)}});
     return Dataset({{feature_column, std::move(images)}, {label_column, std::move(labels)}});
   }
 
@@ -98,14 +137,25 @@ class ImageReader final : private Listing, public RecordReader {
 };
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
-  TROUPE_ASSIGN(auto files, find_images(disk, file.path));
-  if (files.empty())
-    return data_loss(file.path + ": no folder in it has an image (.jpg, .jpeg, .png, .gif, .bmp)");
+  TROUPE_ASSIGN(auto files,
+                labelled(file.options) ? find_labelled(disk, file) : find_unlabelled(disk, file.path));
   return std::unique_ptr<RecordReader>(std::make_unique<ImageReader>(disk, file, std::move(files)));
 }
 
 }  // namespace
 
-Format images_format() { return {.name = "images", .open = open, .features = DType::String}; }
+Format images_format() {
+  return {.name = "images", .open = open, .features = DType::String, .keys = keys, .labelled = labelled};
+}
+
+Result<std::set<std::string>> image_classes(Disk& disk, std::span<const std::string> folders) {
+  std::set<std::string> classes;
+  for (const std::string& folder : folders) {
+    TROUPE_ASSIGN(const auto entries, disk.list(folder));
+    for (const Disk::Entry& entry : entries)
+      if (entry.is_folder) classes.insert(entry.name);
+  }
+  return classes;
+}
 
 }  // namespace troupe::data

@@ -1,0 +1,96 @@
+#include "apps/data/windows.h"
+
+#include <numeric>
+
+namespace troupe::data {
+namespace {
+
+struct Series {
+  Dataset samples;
+  Window window;
+  std::string label;
+
+  int64_t stretches() const { return samples.samples() - window.length - window.ahead + 1; }
+
+  /// Returns the stretches that begin at these samples.
+  Result<Dataset> at(std::span<const int64_t> begins) const {
+    const auto count = static_cast<int64_t>(begins.size());
+    std::vector<Column> columns;
+    for (const Column& column : samples.columns()) {
+      const bool is_label = column.name == label;
+      const Tensor& values = column.values;
+      std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
+      dims[0] = is_label ? count : count * window.length;
+      TROUPE_ASSIGN(const Shape rows, Shape::make(dims, values.dtype()));
+      TROUPE_ASSIGN(Tensor copied, Tensor::allocate(values.dtype(), rows));
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t begin = begins[static_cast<size_t>(i)], last = begin + window.length - 1;
+        if (is_label)
+          copy_row(values, last + window.ahead, copied, i);
+        else
+          copy_rows(values.rows(begin, last + 1), copied, i * window.length);
+      }
+      if (!is_label) {
+        dims.insert(dims.begin(), count);
+        dims[1] = window.length;
+        TROUPE_ASSIGN(const Shape shape, Shape::make(dims, values.dtype()));
+        copied = copied.reshaped(shape);
+      }
+      columns.push_back({column.name, std::move(copied)});
+    }
+    return Dataset(std::move(columns));
+  }
+};
+
+class WindowBatches final : public Batches {
+ public:
+  WindowBatches(std::shared_ptr<const Series> series, Dataset begins, int64_t batch, uint64_t seed,
+                bool shuffle)
+      : Batches(begins.samples(), batch), series_(std::move(series)),
+        begins_(std::move(begins), batch, seed, shuffle) {}
+
+  Result<Dataset> at(uint64_t step) override {
+    TROUPE_ASSIGN(const Dataset begins, begins_.at(step));
+    return series_->at(begins.columns()[0].values.as<int64_t>());
+  }
+
+ private:
+  std::shared_ptr<const Series> series_;
+  MemoryBatches begins_;
+};
+
+class WindowSet final : public SampleSet {
+ public:
+  WindowSet(std::shared_ptr<const Series> series, Dataset columns)
+      : series_(std::move(series)), columns_(std::move(columns)) {}
+  int64_t samples() const override { return series_->stretches(); }
+  const Dataset& columns() const override { return columns_; }
+  std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override {
+    std::vector<int64_t> begins(static_cast<size_t>(samples()));
+    std::iota(begins.begin(), begins.end(), 0);
+    Dataset all({{"begin", Tensor::vector<int64_t>(begins)}});
+    return std::make_unique<WindowBatches>(series_, std::move(all), batch, seed, shuffle);
+  }
+
+ private:
+  std::shared_ptr<const Series> series_;
+  Dataset columns_;  ///< with one stretch
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const SampleSet>> windows(const SampleSet& series, const Window& window,
+                                                 const std::string& label) {
+  if (series.samples() < window.length + window.ahead)
+    return invalid_argument("data.window: a stretch of " + std::to_string(window.length) +
+                            " samples and the label " + std::to_string(window.ahead) +
+                            " ahead need a series of " + std::to_string(window.length + window.ahead) +
+                            " samples; found " + std::to_string(series.samples()));
+  TROUPE_ASSIGN(const auto kept, kept_in_memory(series));
+  const auto shared = std::make_shared<const Series>(Series{kept->columns(), window, label});
+  const int64_t first = 0;
+  TROUPE_ASSIGN(Dataset columns, shared->at(std::span(&first, 1)));
+  return std::shared_ptr<const SampleSet>(std::make_shared<WindowSet>(shared, std::move(columns)));
+}
+
+}  // namespace troupe::data

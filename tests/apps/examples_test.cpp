@@ -1,0 +1,74 @@
+// Examples of examples/ that no other test trains: they reach the scores that examples/README.md says, and predict.
+#include <boost/test/unit_test.hpp>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/digits_runs.h"
+
+namespace troupe {
+namespace {
+
+using test::Program;
+using Json = nlohmann::json;
+
+struct Fixture : test::DigitsRuns {
+  std::string output_of(const Arguments& arguments) const {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST_REQUIRE(program.end() == 0, program.output());
+    return program.output();
+  }
+  /// Trains an example. Returns what the program reports.
+  Json train(const std::string& example, const Arguments& more = {}) const {
+    Arguments all = {"--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return Json::parse(output_of(run("train", example, all, example)));
+  }
+  /// Returns the rows of predictions for a file or pattern of examples/, the first of which has the names.
+  std::vector<std::string> predictions(const std::string& example, const std::string& file) const {
+    const std::string to = folder.path() + "/predictions.csv";
+    output_of({"predict", folder.path() + '/' + example, std::string(TROUPE_SOURCE_DIR) + "/examples/" + file,
+               "-o", to, "--force"});
+    std::ifstream stream(to);
+    std::vector<std::string> rows;
+    for (std::string row; std::getline(stream, row);) rows.push_back(row);
+    return rows;
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(examples, Fixture)
+
+BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
+  const Json result = train("shapes");
+  BOOST_TEST(result.at("valid/accuracy").get<double>() >= 0.95);
+  const auto rows = predictions("shapes", "shapes");
+  BOOST_TEST_REQUIRE(rows.size() == 241u);
+  BOOST_TEST(rows[0].starts_with("class"), rows[0]);
+  BOOST_TEST(rows[1].starts_with("circle"), rows[1]);
+  BOOST_TEST(rows[240].starts_with("triangle"), rows[240]);
+  // Pictures without labels: a folder, files by a pattern.
+  BOOST_TEST(predictions("shapes", "shapes/square").size() == 81u);
+  const auto squares = predictions("shapes", "shapes/square/0?.png");
+  BOOST_TEST_REQUIRE(squares.size() == 11u);
+  BOOST_TEST(std::ranges::count(squares, "square") >= 9);
+}
+
+BOOST_AUTO_TEST_CASE(digits_are_drawn_from_eight_numbers) {
+  const Json result = train("autoencoder");
+  BOOST_TEST(result.at("valid/r2").get<double>() >= 0.85);
+  const auto rows = predictions("autoencoder", "digits.csv");
+  BOOST_TEST(rows.size() == 1798u);
+  BOOST_TEST(rows[0].starts_with("code_0,code_1,"), rows[0]);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_series_is_foretold) {
+  const Json result = train("sunspots");
+  BOOST_TEST(result.at("valid/error").get<double>() <= 18);  // "as in the year before" is wrong by 25
+  const auto rows = predictions("sunspots", "sunspots.csv");
+  BOOST_TEST(rows.size() == 1u + 309 - 33 + 1);  // the last one is that of the year after
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace troupe
