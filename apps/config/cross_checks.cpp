@@ -256,8 +256,6 @@ void CrossChecker::check_model() {
     error(root_, "model", "model: missing: graph or layers");
   if (model.has("input") && config_.model.layers.empty())
     error(model, "input", "model.input: allowed only with model.layers");
-  if (const auto sources = model.list<std::string>("init_from"); sources.size() > 1)
-    error(model, "init_from", "model.init_from: expected one path; found " + std::to_string(sources.size()));
   if (model.has("init_except") && misses(model, "model.init_from"))
     error(model, "init_except", "model.init_except: allowed only with init_from");
 }

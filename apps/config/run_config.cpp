@@ -89,8 +89,7 @@ Model read_model(const Reader& model, const std::set<std::string>& refused_paths
     out.split.push_back({name, *value.get_if<int64_t>(), value.place});
   });
   out.split_over = model.optional<int64_t>("split_over").value_or(1);
-  if (const auto sources = model.list<std::string>("init_from"); !sources.empty())
-    out.init_from = sources.front();
+  out.init_from = model.string("init_from");
   out.init_except = model.list<std::string>("init_except");
   out.freeze = model.list<std::string>("freeze");
   for (const Value& value : model.get<List>("stages")) {

@@ -335,7 +335,7 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   const auto near = nearest(*text, choices);
   std::string advice = advice_on_choice(*text, choices);
   if (advice.empty() && !near.empty()) advice = fmt::format("; the nearest is '{}'", near);
-  constexpr size_t long_list = 12;
+  constexpr size_t long_list = 16;
   if (choices.size() <= long_list || advice.empty())
     advice.insert(0, fmt::format("; allowed: {}", choices_text(allowed)));
   diagnostics_.error(

@@ -131,7 +131,7 @@ class Writer {
               "   # the first row is a sample\n";
     }
     if (survey_.delimiter != ',') text += "delimiter = " + quoted(std::string(1, survey_.delimiter)) + '\n';
-    text += fmt::format("{:<37}# ", "label = " + quoted(label().name));
+    text += fmt::format("{:<36} # ", "label = " + quoted(label().name));
     text += classifies_ ? fmt::format("{} classes\n", label().values.size())
                         : fmt::format("numbers from {:g} to {:g}\n", label().least, label().greatest);
     if (classifies_) text += "label_names = \"auto\"                 # the classes are those in the table\n";
@@ -141,7 +141,7 @@ class Writer {
         std::clamp<int64_t>(int64_t{1} << static_cast<int>(
                                 std::log2(static_cast<double>(std::max<int64_t>(survey_.rows / 16, 1)))),
                             8, 256);
-    text += fmt::format("{:<37}# held out, to see what the model does with new samples\nbatch = {}\n",
+    text += fmt::format("{:<36} # held out, to see what the model does with new samples\nbatch = {}\n",
                         classifies_ ? "valid = { split = 0.2, stratify = true }" : "valid = { split = 0.2 }",
                         batch);
     if (!classifies_) text += "[data.inputs]\nlabel = { cast = \"float\" }\n";

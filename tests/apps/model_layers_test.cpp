@@ -54,9 +54,9 @@ loss = "mean(output) + l2_loss(dense_2_weights)"
     std::string changed = text;
     return mistakes(changed.replace(changed.find(part), part.size(), instead));
   };
-  BOOST_TEST(wrong("\"dense\"", "\"dens\"")
-                 .starts_with("run.toml:9:20: model.layers.0.type: \"dens\" is unknown; allowed: "
-                              "\"accuracy\", \"attention\""));
+  BOOST_TEST(
+      wrong("\"dense\"", "\"dens\"")
+          .starts_with("run.toml:9:20: model.layers.0.type: \"dens\" is unknown; the nearest is 'dense'"));
   BOOST_TEST(wrong("units = 10,", "units = 0,")
                  .starts_with("run.toml:9:91: model.layers.1.units: expected an integer, at least 1"));
   BOOST_TEST(
