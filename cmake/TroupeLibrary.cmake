@@ -63,6 +63,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/saver.h
   apps/nn/schedules.h
   apps/nn/weight_averages.h
+  apps/training.h
   apps/troupe.h
 
   # For programs with ops, kernels and services of their own. actors/engine/role.h and messages/wire/message_reader.h need Cap'n Proto.
@@ -109,9 +110,10 @@ function(troupe_shared_library name export)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(troupe_${name} INTERFACE cxx_std_20)
 endfunction()
-troupe_shared_library(library troupe messages graph devices kernels actors nn)
+troupe_shared_library(library troupe messages graph devices kernels checkpoint_files actors nn data interop inference training)
 set_target_properties(troupe_library PROPERTIES EXPORT_NAME troupe)
 troupe_shared_library(inference_library troupe_inference messages graph devices kernels checkpoint_files interop inference)
+target_sources(troupe_inference_library PRIVATE $<TARGET_OBJECTS:troupe_inference_graph_def>)
 set_target_properties(troupe_inference_library PROPERTIES EXPORT_NAME inference)
 
 # In the source tree, headers include each other by paths from its root; installed headers, by paths from include/. So a program

@@ -8,6 +8,7 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
+#include "apps/runs/run_file.h"
 #include "apps/train/step_memory.h"
 #include "apps/train/train_data.h"
 #include "apps/train/training_graph.h"
@@ -38,7 +39,7 @@ void print(const std::vector<train::TaskMemory>& tasks) {
 int check(const RunFile& run) {
   auto config = load(run);
   if (!config) return failed(config.status(), run.json);
-  leave_cache(*config);
+  runs::leave_cache(*config);
   RealDisk disk;
   const auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), run.json);
@@ -46,8 +47,7 @@ int check(const RunFile& run) {
   Graph graph(library->ops);
   const auto model = train::build_training_graph(*config, data->train->columns(), graph);
   if (!model) return failed(model.status(), run.json);
-  warn_of_idle_tasks(*config);
-  warn_of_model(*config, *data->train);
+  warn_of_run(*config, *data->train);
   const auto memory = train::estimate_memory(*config, graph, *model, *library);
   if (!memory && memory.status().code() != Code::Unimplemented) return failed(memory.status(), run.json);
   const int64_t samples = data->train->samples(), held_out = data->valid ? data->valid->samples() : 0;

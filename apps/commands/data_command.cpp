@@ -11,6 +11,7 @@
 #include "apps/commands/data_conversion.h"
 #include "apps/commands/run_file.h"
 #include "apps/data/statistics.h"
+#include "apps/runs/run_file.h"
 #include "apps/train/train_data.h"
 #include "graph/build/graph_text.h"
 #include "messages/env/real_disk.h"
@@ -105,7 +106,7 @@ int run(const DataArguments& arguments) {
   if (!arguments.to.empty()) return convert({arguments.run, arguments.to, arguments.force});
   auto config = load(arguments.run);
   if (!config) return failed(config.status(), arguments.run.json);
-  leave_cache(*config);
+  runs::leave_cache(*config);
   RealDisk disk;
   const auto data = train::load_data(disk, *config);
   if (!data) return failed_to_load(data.status(), arguments.run.json);

@@ -9,6 +9,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/file_patterns.h"
+#include "apps/runs/run_file.h"
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
@@ -68,7 +69,7 @@ Result<config::RunConfig> config_of(const RunFile& source) {
 Result<std::unique_ptr<data::SampleStream>> samples_of_source(Disk& disk, const RunFile& source) {
   if (is_run_file(source.file)) {
     TROUPE_ASSIGN(auto config, load(source));
-    leave_cache(config);
+    runs::leave_cache(config);
     TROUPE_ASSIGN(const auto data, train::load_data(disk, config));
     return data::samples_of(data.train);
   }

@@ -17,55 +17,22 @@
 #include "apps/config/cluster_file.h"
 #include "apps/config/mistake_places.h"
 #include "apps/data/file_patterns.h"
-#include "apps/runs/trained_run.h"
+#include "apps/runs/run_file.h"
+#include "apps/runs/run_result.h"
 #include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
 #include "messages/env/real_disk.h"
-#include "messages/values/json_text.h"
 
 namespace troupe::commands {
 namespace {
 
 constexpr const char* clear_line = "\r\033[K";
 
-const char* name(train::Ending ending) {
-  switch (ending) {
-    case train::Ending::Completed: return "completed";
-    case train::Ending::EarlyStopped: return "early_stopped";
-    case train::Ending::Stopped: return "stopped";
-    case train::Ending::Diverged: return "diverged";
-  }
-  return "";
-}
-
-/// Returns the part of the time of training steps in which they waited for batches.
-double input_share(const train::TrainingResult& result) {
-  return result.step_seconds > 0 ? result.input_seconds / result.step_seconds : 0;
-}
-
 nlohmann::ordered_json as_json(const train::TrainingResult& result) {
-  nlohmann::ordered_json object = {{"ending", name(result.ending)}, {"steps", result.steps},
-                                   {"epochs", result.epochs},       {"seconds", result.seconds},
-                                   {"loss", result.loss},           {"input_share", input_share(result)}};
-  for (const auto& [key, value] : result.evaluation) object[key] = value;
-  object["folder"] = result.folder;
-  object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);
-  if (!result.checkpoint.empty()) object["checkpoint_step"] = result.checkpoint_step;
+  nlohmann::ordered_json object = runs::as_json(result);
   if (result.ending == train::Ending::Stopped) object["signal"] = name_of(stop_signal());
   return object;
-}
-
-/// Writes the result to the folder of the run, if it has one, with the time.
-Status keep_result(const std::string& folder, nlohmann::ordered_json result) {
-  if (folder.empty()) return {};
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-  result["time"] = static_cast<double>(now.count()) / 1000;
-  RealDisk disk;
-  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, folder + "/result.json"));
-  TROUPE_RETURN_IF_FAILED(file.write(json_line(result) + '\n'));
-  return file.commit();
 }
 
 /// Reports the failure of a training, and keeps it as its result. Returns the exit code.
@@ -73,11 +40,8 @@ int failed_training(const Status& status, WatchedTraining& watched, bool json) {
   const bool stopped = stop_signal() != 0 && status.code() == Code::Cancelled;
   const int code = stopped ? exit_code_of(stop_signal()) : Error(status).exit_code();
   watched.ended(stopped ? "stopped" : "failed");
-  (void)keep_result(watched.folder(), {{"ending", stopped ? "stopped" : "failed"},
-                                       {"error", status.message()},
-                                       {"code", name(status.code())},
-                                       {"exit_code", code},
-                                       {"folder", watched.folder()}});
+  (void)runs::keep_result(
+      watched.folder(), runs::failed_result(stopped ? "stopped" : "failed", status, code, watched.folder()));
   return failed(status, json, code);
 }
 
@@ -92,11 +56,11 @@ void print_stopped(const train::TrainingResult& result) {
 }
 
 void print_summary(const train::TrainingResult& result) {
-  std::printf("%s after %llu steps (%llu epochs) in %.2f s", name(result.ending),
+  std::printf("%s after %llu steps (%llu epochs) in %.2f s", runs::name(result.ending),
               static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.epochs),
               result.seconds);
   for (const auto& [key, value] : result.evaluation) std::printf("  %s %.4f", key.c_str(), value);
-  std::printf("  waiting for data %.1f %% of the steps\n", 100 * input_share(result));
+  std::printf("  waiting for data %.1f %% of the steps\n", 100 * runs::input_share(result));
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
@@ -195,22 +159,6 @@ void show_progress(train::TrainerOptions& options, bool terminal) {
   };
 }
 
-/// Evaluates the model of a run that has ended on the samples for testing, if the run file has any.
-Status add_test_scores(const config::RunConfig& config, train::TrainingResult& result) try {
-  const bool has_ended =
-      result.ending == train::Ending::Completed || result.ending == train::Ending::EarlyStopped;
-  if (config.data.test.empty() || result.folder.empty() || !has_ended) return {};
-  RealDisk disk;
-  TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk, result.folder, {},
-                                                       {.threads = static_cast<size_t>(config.run.threads)}));
-  TROUPE_ASSIGN(const auto samples, runs::samples_to_evaluate(disk, run, {{}, {}, "test"}));
-  for (const auto& [name, value] : runs::evaluate(run, *samples))
-    result.evaluation.emplace_back("test/" + name, value);
-  return {};
-} catch (const Error& error) {
-  return error.status();
-}
-
 /// Adds to the error of a step which process has ended and how, if one has. The step may fail before the system reports the end of
 /// the process, so this function waits up to half a second for that.
 Status with_loss(const Status& status, const cluster::Processes* nodes) {
@@ -277,7 +225,7 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
 int train(const TrainArguments& arguments) {
   auto config = load(arguments.run, arguments.resume);
   if (!config) return failed(config.status(), arguments.run.json);
-  if (arguments.dry_run_steps > 0) leave_cache(*config);
+  if (arguments.dry_run_steps > 0) runs::leave_cache(*config);
   train::TrainerOptions options;
   options.resume = arguments.resume;
   options.s3 = store_of(*config);
@@ -302,18 +250,15 @@ int train(const TrainArguments& arguments) {
   if (!watched) return failed(watched.status(), arguments.run.json);
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
-  if (!arguments.quiet) {
-    warn_of_idle_tasks(*config);
-    warn_of_model(*config, *data->train);
-  }
+  if (!arguments.quiet) warn_of_run(*config, *data->train);
   auto result = train::train(*config, *data, options);
   if (options.progress && terminal) std::printf("%s", clear_line);
   if (!result)
     return failed_training(with_loss(config::with_definition(*config, result.status()), nodes->get()),
                            **watched, arguments.run.json);
-  Status status = add_test_scores(*config, *result);
-  (*watched)->ended(name(result->ending));
-  if (status.ok()) status = keep_result(result->folder, as_json(*result));
+  Status status = runs::add_test_scores(*config, *result);
+  (*watched)->ended(runs::name(result->ending));
+  if (status.ok()) status = runs::keep_result(result->folder, as_json(*result));
   if (!status.ok()) return failed(status, arguments.run.json);
   if (arguments.run.json)
     print_json(as_json(*result));

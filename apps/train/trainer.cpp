@@ -378,7 +378,9 @@ class Run {
     Record record{{"epoch", epochs}, {"train/loss", losses.rounds > 0 ? losses.mean() : result_.loss}};
     for (const auto& [name, value] : evaluate()) record.emplace_back("valid/" + name, value);
     if (folder_) folder_->log(progress_.step, record);
-    monitor_.scored({progress_.step, epochs, 0, {record.begin() + 1, record.end()}});
+    const observe::Scores scores{progress_.step, epochs, 0, {record.begin() + 1, record.end()}};
+    monitor_.scored(scores);
+    if (options_.scored) options_.scored(scores);
     logged_step_ = progress_.step;
     return record;
   }

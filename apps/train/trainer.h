@@ -42,6 +42,8 @@ struct TrainerOptions {
   /// If not empty, receives lines that describe the progress, one per interval at most.
   std::function<void(const std::string&)> progress;
   std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(200);
+  /// If not empty, receives what each evaluation has yielded, at the end of an epoch or of the run.
+  std::function<void(const observe::Scores&)> scored;
   observe::RunMonitor* monitor = nullptr;  ///< if set, learns what the run does
   observe::RunControl* control = nullptr;  ///< if set, says what the run is to do
   /// If not empty, is told the folder of the run and the model, as those use it who have it afterwards.

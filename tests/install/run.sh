@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
@@ -46,13 +46,13 @@ look_at() {
       fail "$file has a static constructor"
   done
 }
-common='lib(capnp|curl|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|zstd|stdc\+\+|m|gcc_s|c|asan|ubsan)'
-look_at "$library" troupe::Session::run 'lib(caf_core|ssl|crypto)'
-look_at "${library%/*}/libtroupe_inference.so" troupe::Model::run 'libprotobuf'
+common='lib(capnp|curl|protobuf|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|zstd|stdc\+\+|m|gcc_s|c|asan|ubsan)'
+look_at "$library" troupe::Session::run 'lib(caf_core|ssl|crypto|fmt|tomlplusplus)'
+look_at "${library%/*}/libtroupe_inference.so" troupe::Model::run none
 
 # Public headers bring std and our own; <troupe/service.h> alone brings Cap'n Proto.
 compiler=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_COMPILER=//p')
-printf '#include <troupe/%s.h>\n' troupe op inference >"$work/all.cpp"
+printf '#include <troupe/%s.h>\n' troupe op training inference >"$work/all.cpp"
 "$compiler" -std=c++20 -I "$prefix/include" -M "$work/all.cpp" | tr -s ' \\' '\n' >"$work/headers"
 ! grep -E '/(caf|capnp|kj|boost|eigen3|Eigen|fmt|spdlog|dnnl|oneapi|google|hwy|openssl|re2|tbb|unicode)/' "$work/headers" >&2 || fail "public headers include these"
 
@@ -79,6 +79,9 @@ awk '{ exit !($1 >= 80 && $(NF - 3) == 8) }' "$work/out" || { cat "$work/out" >&
 run "$work/embed/cartpole"
 awk 'END { exit !($2 == "400:" && $3 >= 100) }' "$work/out" || { cat "$work/out" >&2; fail "cartpole does not learn to balance"; }
 
+run "$work/embed/run_file" "$source/examples/digits.toml" "$work/runs"
+tail -1 "$work/out" | grep -qx "takes image" && grep -q "^accuracy = 0\.9" "$work/out" || { cat "$work/out" >&2; fail "run_file does not learn"; }
+[ -e "$work/runs/digits/001/result.json" ] || fail "run_file leaves no run"
 run "$work/embed/ops"  # Swish at -1, 0 and 1, then its derivative
 [ "$(tr '\n' ' ' <"$work/out")" = "-0.268941 0 0.731059 0.0723295 0.5 0.927671 " ] || { cat "$work/out" >&2; fail "ops is wrong"; }
 run "$work/embed/service"
@@ -90,4 +93,4 @@ run "$work/embed/predict" "$source/tests/golden/models/functions"
 
 build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"
-run "$work/consumer/late" "$library"
+run "$work/consumer/late" "$library" "${library%/*}/libtroupe_inference.so"

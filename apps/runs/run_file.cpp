@@ -1,0 +1,96 @@
+#include "apps/runs/run_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "apps/runs/run_model.h"
+#include "apps/runs/trained_run.h"
+#include "apps/train/fit_data.h"
+#include "kernels/core/kernel.h"
+
+namespace troupe::runs {
+namespace {
+
+Result<config::RunConfig> parse(const RunFileText& file, const std::vector<std::string>& settings,
+                                const std::shared_ptr<const OpTable>& ops) {
+  return config::parse_run_config(file.text, file.name, file.folder, settings, ops);
+}
+
+/// Returns the config of the run that is resumed; nothing if there is none, or if it cannot be read.
+std::optional<config::RunConfig> earlier_config(Disk& disk, const config::RunConfig& config,
+                                                const std::string& resume,
+                                                std::shared_ptr<const OpTable> ops) {
+  if (resume.empty()) return {};
+  const std::string runs = config.run.directory + '/' + config.run.name;
+  const auto folder = find_model(disk, resume == "auto" ? runs : resume);
+  if (!folder) return {};
+  auto earlier = config::load_run_config(disk, *folder + "/config.toml", {}, std::move(ops));
+  return earlier ? std::optional(std::move(*earlier)) : std::nullopt;
+}
+
+/// Returns a warning about workers that receive no shard of the batches, or an empty string if every worker has one.
+std::string idle_workers(const config::RunConfig& config) {
+  const auto found = config.cluster.tasks.find("worker");
+  const int64_t workers = found == config.cluster.tasks.end() ? 0 : found->second, shards = config.shards();
+  const int64_t busy = shards * std::max<int64_t>(1, workers / config.groups());
+  if (workers <= busy) return {};
+  const std::string idle =
+      std::to_string(workers - busy) + " of " + std::to_string(workers) + " workers idle";
+  if (config.train.replication.mode == config::ReplicationMode::Local)
+    return "train.replication.mode = \"local\" leaves " + idle + "; the other modes use all of them";
+  return "train.replication.shards = " + std::to_string(shards) + " leaves " + idle;
+}
+
+}  // namespace
+
+Result<RunFileText> read_run_file(Disk& disk, const std::string& path) {
+  TROUPE_ASSIGN(auto text, config::read_document(disk, path));
+  return RunFileText{std::move(text), path, std::filesystem::absolute(path).parent_path().string()};
+}
+
+Result<config::RunConfig> parse_run_file(const RunFileText& file, const std::vector<std::string>& settings) {
+  const auto library = make_op_library();
+  TROUPE_RETURN_IF_FAILED(library->status);
+  return parse(file, settings, library->ops);
+}
+
+Result<config::RunConfig> load_run_file(Disk& disk, const RunFileText& file,
+                                        std::vector<std::string> settings, const std::string& resume) {
+  const auto library = make_op_library();
+  TROUPE_RETURN_IF_FAILED(library->status);
+  TROUPE_ASSIGN(auto config, parse(file, settings, library->ops));
+  const auto add = [&](const std::vector<std::string>& more) -> Status {
+    if (more.empty()) return {};
+    settings.insert(settings.end(), more.begin(), more.end());
+    TROUPE_ASSIGN(config, parse(file, settings, library->ops));
+    return {};
+  };
+  if (const auto earlier = earlier_config(disk, config, resume, library->ops))
+    TROUPE_RETURN_IF_FAILED(add(train::fitted_before(config, *earlier)));
+  TROUPE_ASSIGN(const auto fitted, train::fit_data(disk, config));
+  TROUPE_RETURN_IF_FAILED(add(fitted));
+  return config;
+}
+
+void leave_cache(config::RunConfig& config) {
+  if (config.cache == config::Cache::File) config.cache = config::Cache::None;
+}
+
+std::vector<std::string> warnings_of_run(const config::RunConfig& config, const data::SampleSet& samples) {
+  std::vector<std::string> warnings;
+  for (const auto& [job, tasks] : config.cluster.tasks)
+    if (const Status status = config::check_training_job(job); !status.ok())
+      warnings.push_back(status.text());
+  if (std::string idle = idle_workers(config); !idle.empty()) warnings.push_back(std::move(idle));
+  if (samples.samples() > 0 && config.batch > samples.samples())
+    warnings.push_back("data.batch = " + std::to_string(config.batch) + " is more than the " +
+                       std::to_string(samples.samples()) + " samples to train on: a step uses all of them");
+  const auto model = build_run_model(config, samples.columns(), make_op_library()->ops);
+  if (model)  // otherwise the graph for training has the same mistakes
+    warnings.insert(warnings.end(), model->warnings.begin(), model->warnings.end());
+  return warnings;
+}
+
+}  // namespace troupe::runs
