@@ -91,6 +91,16 @@ set(TROUPE_PUBLIC_HEADERS
   apps/op.h
   apps/service.h
 
+  # The C interface.
+  apps/c/graph.h
+  apps/c/model.h
+  apps/c/runtime.h
+  apps/c/session.h
+  apps/c/status.h
+  apps/c/tensor.h
+  apps/c/training.h
+  apps/c/troupe.h
+
   # The inference library.
   apps/inference/model.h
   apps/inference.h
@@ -110,7 +120,7 @@ function(troupe_shared_library name export)
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
   target_compile_features(troupe_${name} INTERFACE cxx_std_20)
 endfunction()
-troupe_shared_library(library troupe messages graph devices kernels checkpoint_files actors nn data interop inference training)
+troupe_shared_library(library troupe messages graph devices kernels checkpoint_files actors nn data interop inference training c)
 set_target_properties(troupe_library PROPERTIES EXPORT_NAME troupe)
 troupe_shared_library(inference_library troupe_inference messages graph devices kernels checkpoint_files interop inference)
 target_sources(troupe_inference_library PRIVATE $<TARGET_OBJECTS:troupe_inference_graph_def>)

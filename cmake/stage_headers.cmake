@@ -1,5 +1,5 @@
 # Runs when the project is installed: copies `headers` from `source` to `staged`/troupe, with "messages/values/tensor.h" in their
-# includes become <troupe/messages/values/tensor.h>. The headers of apps/ itself stand in <troupe/>.
+# includes become <troupe/messages/values/tensor.h>. Headers of apps/ itself and of apps/c/ stand in <troupe/>, without apps/.
 cmake_policy(VERSION 3.25)
 file(REMOVE_RECURSE ${staged})
 foreach(header IN LISTS headers)
@@ -12,7 +12,7 @@ foreach(header IN LISTS headers)
     endif()
   endforeach()
   string(REGEX REPLACE "#include \"([^\"]*)\"" "#include <troupe/\\1>" text "${text}")
-  string(REGEX REPLACE "#include <troupe/apps/([a-z]+\\.h)>" "#include <troupe/\\1>" text "${text}")
-  string(REGEX REPLACE "^apps/([a-z]+\\.h)$" "\\1" home ${header})
+  string(REGEX REPLACE "#include <troupe/apps/((c/)?[a-z]+\\.h)>" "#include <troupe/\\1>" text "${text}")
+  string(REGEX REPLACE "^apps/((c/)?[a-z]+\\.h)$" "\\1" home ${header})
   file(WRITE ${staged}/troupe/${home} "${text}")
 endforeach()

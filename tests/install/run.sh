@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
@@ -28,7 +28,7 @@ look_at() {
   nm -DC --defined-only "$1" | cut -d' ' -f3- >"$work/exports"
   sed -E ':again; s/<[^<>]*>//g; t again' "$work/exports" >"$work/names"  # without template arguments
   grep -q "^$2(" "$work/exports" || fail "$2 is not exported"
-  ! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::' "$work/names" >&2 || fail "these are exported"
+  ! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::|^troupe_[a-z_]+$' "$work/names" >&2 || fail "these are exported"
   ! grep -E '(caf|capnp|kj|boost|tbb|dnnl|hwy|re2|Eigen|google|wire)::|::Impl::' "$work/exports" |
     grep -vE '^troupe::detail::(seal|make_schema_check)\(' >&2 || fail "these are exported"
   sed -E 's/^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::(nn::)?([A-Za-z0-9_]+).*/\4/' "$work/names" | sort -u |
@@ -82,6 +82,8 @@ awk 'END { exit !($2 == "400:" && $3 >= 100) }' "$work/out" || { cat "$work/out"
 run "$work/embed/run_file" "$source/examples/digits.toml" "$work/runs"
 tail -1 "$work/out" | grep -qx "takes image" && grep -q "^accuracy = 0\.9" "$work/out" || { cat "$work/out" >&2; fail "run_file does not learn"; }
 [ -e "$work/runs/digits/001/result.json" ] || fail "run_file leaves no run"
+run "$work/embed/digits" "$source/examples/digits.toml" "$work/c_digits"
+tail -1 "$work/out" | grep -qE "^class [0-9]$" || { cat "$work/out" >&2; fail "digits computes no class"; }
 run "$work/embed/ops"  # Swish at -1, 0 and 1, then its derivative
 [ "$(tr '\n' ' ' <"$work/out")" = "-0.268941 0 0.731059 0.0723295 0.5 0.927671 " ] || { cat "$work/out" >&2; fail "ops is wrong"; }
 run "$work/embed/service"
@@ -93,4 +95,7 @@ run "$work/embed/predict" "$source/tests/golden/models/functions"
 
 build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"
+run "$work/consumer/c_nulls"
+run "$work/consumer/c_graphs"
+run "$work/consumer/c_models" "$source/examples/digits.toml" "$work/c_runs"
 run "$work/consumer/late" "$library" "${library%/*}/libtroupe_inference.so"

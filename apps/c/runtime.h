@@ -1,0 +1,40 @@
+// Runtimes in C: the threads, devices and actors that run the steps of graphs in this process. Several may live side by side.
+// A runtime lives until it and all graphs and sessions made of it are destroyed, in any order. Any thread. Public header, C11 and
+// C++.
+#pragma once
+
+#include "apps/c/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct troupe_runtime troupe_runtime;
+typedef struct troupe_cancellation troupe_cancellation;
+
+/// Options of a runtime. Later versions add members behind the last one; `size` says which the caller knows.
+typedef struct troupe_runtime_options {
+  size_t size;      ///< sizeof(troupe_runtime_options)
+  size_t threads;   ///< that compute; 0: one for each core
+  uint64_t memory;  ///< the most bytes that tensors may use, at least 16 MiB; 0: 80 % of the machine's
+  int32_t cpus;     ///< the number of devices CPU:0, CPU:1, ...; 0: one
+} troupe_runtime_options;
+
+/// Creates a runtime. `options` may be null. Fails with InvalidArgument if the options are wrong, and with ResourceExhausted if the
+/// system has no threads left.
+TROUPE_C troupe_code troupe_runtime_create(const troupe_runtime_options* options, troupe_runtime** runtime);
+TROUPE_C void troupe_runtime_destroy(troupe_runtime* runtime);
+/// Return how many devices there are, and the full name of one: "/job:localhost/replica:0/task:0/device:CPU:0". Fails with
+/// OutOfRange.
+TROUPE_C troupe_code troupe_runtime_device_count(const troupe_runtime* runtime, size_t* count);
+TROUPE_C troupe_code troupe_runtime_device(const troupe_runtime* runtime, size_t index, const char** name);
+
+/// A cancellation ends the steps and trainings that are given it. It must live longer than they run. Any thread, also several.
+TROUPE_C troupe_code troupe_cancellation_create(troupe_cancellation** cancellation);
+TROUPE_C void troupe_cancellation_destroy(troupe_cancellation* cancellation);
+/// Makes steps fail with Cancelled, and trainings end in order, also those that begin later.
+TROUPE_C troupe_code troupe_cancellation_cancel(troupe_cancellation* cancellation);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,52 @@
+// Sessions in C: they run steps of a graph. Any thread may run steps, several at the same time, and cancel them. A session keeps
+// its graph and its runtime alive. Public header, C11 and C++.
+#pragma once
+
+#include "apps/c/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct troupe_session troupe_session;
+
+/// Options of a session. Later versions add members behind the last one; `size` says which the caller knows.
+typedef struct troupe_session_options {
+  size_t size;  ///< sizeof(troupe_session_options)
+  /// The seed of the random ops that have none of their own; null: they draw other numbers in every session.
+  const int64_t* seed;
+  bool soft_placement;  ///< whether a request of a device that nobody has is ignored
+} troupe_session_options;
+
+/// What a step computes: `fetches`, with `feed_values` in place of the outputs `feeds`, and the effects of `targets`.
+typedef struct troupe_step {
+  size_t size;  ///< sizeof(troupe_step); see troupe_session_options
+  const troupe_output* feeds;
+  const troupe_tensor* const* feed_values;
+  size_t feed_count;
+  const troupe_output* fetches;
+  size_t fetch_count;
+  const troupe_output* targets;
+  size_t target_count;
+  int64_t timeout_ns;  ///< 0: none; otherwise the step fails with DeadlineExceeded after this time
+  const troupe_cancellation* cancellation;  ///< may be null
+} troupe_step;
+
+/// Opens a session. `options` may be null.
+TROUPE_C troupe_code troupe_session_create(troupe_graph* graph, const troupe_session_options* options,
+                                           troupe_session** session);
+/// Ends the session, and with it its steps and its state.
+TROUPE_C void troupe_session_destroy(troupe_session* session);
+/// Runs a step, and stores a tensor for each fetch in `results`; the caller destroys them. After a failure there are none. Nodes
+/// that have been added to the graph since the last step are part of it. Fails with InvalidArgument if the step does not fit the
+/// graph, with Cancelled or DeadlineExceeded, with FailedPrecondition if the session is closed, or with the error of an op.
+TROUPE_C troupe_code troupe_session_run(troupe_session* session, const troupe_step* step,
+                                        troupe_tensor** results);
+/// Ends the session: running steps fail with Cancelled, and no new step begins. Does not wait.
+TROUPE_C troupe_code troupe_session_cancel(troupe_session* session);
+/// Does the same, and returns when all steps have ended. Fails with DeadlineExceeded after `timeout_ns`.
+TROUPE_C troupe_code troupe_session_close(troupe_session* session, int64_t timeout_ns);
+
+#ifdef __cplusplus
+}
+#endif
