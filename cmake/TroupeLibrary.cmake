@@ -106,35 +106,49 @@ set(TROUPE_PUBLIC_HEADERS
   apps/inference.h
 )
 
-# The libraries consist of the same objects as the program: those of folders that are static libraries.
-function(troupe_shared_library name export)
-  add_library(troupe_${name} SHARED)
-  foreach(folder ${ARGN})
-    target_sources(troupe_${name} PRIVATE $<TARGET_OBJECTS:troupe_${folder}>)
-    target_link_libraries(troupe_${name} PRIVATE troupe_${folder})
-  endforeach()
-  set(exports ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-  target_link_options(troupe_${name} PRIVATE LINKER:--as-needed,--no-undefined,--version-script=${exports})
-  set_target_properties(troupe_${name} PROPERTIES
-    OUTPUT_NAME ${export} LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-  target_compile_features(troupe_${name} INTERFACE cxx_std_20)
-endfunction()
-troupe_shared_library(library troupe messages graph devices kernels checkpoint_files actors nn data interop inference training c)
-set_target_properties(troupe_library PROPERTIES EXPORT_NAME troupe)
-troupe_shared_library(inference_library troupe_inference messages graph devices kernels checkpoint_files interop inference)
-target_sources(troupe_inference_library PRIVATE $<TARGET_OBJECTS:troupe_inference_graph_def>)
-set_target_properties(troupe_inference_library PROPERTIES EXPORT_NAME inference)
-
-# In the source tree, headers include each other by paths from its root; installed headers, by paths from include/. So a program
+# In the source tree, headers include each other by paths from its root; public headers, by paths from include/. So a program
 # that uses the library needs no other include directory, and may have folders called messages/ or graph/ of its own.
 set(staged ${PROJECT_BINARY_DIR}/include)
-install(CODE "set(headers \"${TROUPE_PUBLIC_HEADERS}\")
-set(source \"${PROJECT_SOURCE_DIR}\")
-set(staged \"${staged}\")
-include(\"${PROJECT_SOURCE_DIR}/cmake/stage_headers.cmake\")")
-install(DIRECTORY ${staged}/troupe DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(stage ${PROJECT_SOURCE_DIR}/cmake/stage_headers.cmake)
+list(TRANSFORM TROUPE_PUBLIC_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+add_custom_command(OUTPUT ${staged}.stamp
+  COMMAND ${CMAKE_COMMAND} "-Dheaders=${TROUPE_PUBLIC_HEADERS}" -Dsource=${PROJECT_SOURCE_DIR} -Dstaged=${staged} -P ${stage}
+  COMMAND ${CMAKE_COMMAND} -E touch ${staged}.stamp
+  DEPENDS ${sources} ${stage} COMMENT "Copying the public headers" VERBATIM)
+add_custom_target(public_headers ALL DEPENDS ${staged}.stamp)
 
+set(exports ${PROJECT_BINARY_DIR}/exports.map)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/exports.map.in ${exports} @ONLY)
+
+# troupe_shared_library(NAME FOLDER...): makes libNAME.so of the same objects as the program, those of folders that are static libraries. Its
+# target is troupe::EXPORT for those who find the package, and for projects that have this one as a subdirectory.
+function(troupe_shared_library target name export)
+  add_library(${target} SHARED)
+  foreach(folder ${ARGN})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:troupe_${folder}>)
+    target_link_libraries(${target} PRIVATE troupe_${folder})
+  endforeach()
+  target_link_options(${target} PRIVATE LINKER:--as-needed,--no-undefined,--version-script=${exports})
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name} EXPORT_NAME ${export} LINKER_LANGUAGE CXX LINK_DEPENDS ${exports}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_features(${target} INTERFACE cxx_std_20)
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${staged}>)
+  add_dependencies(${target} public_headers)
+  add_library(troupe::${export} ALIAS ${target})
+endfunction()
+troupe_shared_library(troupe_library troupe troupe
+  messages graph devices kernels checkpoint_files actors nn data interop inference training c)
+troupe_shared_library(troupe_inference_library troupe_inference inference
+  messages graph devices kernels checkpoint_files interop inference)
+target_sources(troupe_inference_library PRIVATE $<TARGET_OBJECTS:troupe_inference_graph_def>)
+
+option(TROUPE_INSTALL "Install Troupe with this project" ${PROJECT_IS_TOP_LEVEL})
+if(NOT TROUPE_INSTALL)
+  return()
+endif()
+
+install(DIRECTORY ${staged}/troupe DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS troupe)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/apps/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 install(TARGETS troupe_library troupe_inference_library EXPORT troupe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -143,3 +157,14 @@ install(EXPORT troupe FILE troupeConfig.cmake NAMESPACE troupe:: DESTINATION ${p
 write_basic_package_version_file(troupeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/troupeConfigVersion.cmake DESTINATION ${package})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The packages of pkg-config, which stay valid when the installation is moved.
+function(troupe_pkgconfig name library description)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH prefix /${folder} /)
+  string(REGEX REPLACE "/$" "" prefix "${prefix}")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/pkgconfig.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${folder})
+endfunction()
+troupe_pkgconfig(troupe troupe "Builds, trains and runs dataflow graphs on one machine or many")
+troupe_pkgconfig(troupe-inference troupe_inference "Computes with trained models of Troupe and TensorFlow")

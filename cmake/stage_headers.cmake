@@ -1,7 +1,8 @@
-# Runs when the project is installed: copies `headers` from `source` to `staged`/troupe, with "messages/values/tensor.h" in their
-# includes become <troupe/messages/values/tensor.h>. Headers of apps/ itself and of apps/c/ stand in <troupe/>, without apps/.
+# Copies `headers` from `source` to `staged`/troupe, with "messages/values/tensor.h" in their includes become
+# <troupe/messages/values/tensor.h>. Headers of apps/ itself and of apps/c/ stand in <troupe/>, without apps/. What has not changed stays
+# as it is.
 cmake_policy(VERSION 3.25)
-file(REMOVE_RECURSE ${staged})
+file(GLOB_RECURSE outdated ${staged}/troupe/*.h)
 foreach(header IN LISTS headers)
   file(READ ${source}/${header} text)
   string(REGEX MATCHALL "#include \"[^\"]*\"" includes "${text}")
@@ -14,5 +15,15 @@ foreach(header IN LISTS headers)
   string(REGEX REPLACE "#include \"([^\"]*)\"" "#include <troupe/\\1>" text "${text}")
   string(REGEX REPLACE "#include <troupe/apps/((c/)?[a-z]+\\.h)>" "#include <troupe/\\1>" text "${text}")
   string(REGEX REPLACE "^apps/((c/)?[a-z]+\\.h)$" "\\1" home ${header})
-  file(WRITE ${staged}/troupe/${home} "${text}")
+  set(present "")
+  if(EXISTS ${staged}/troupe/${home})
+    file(READ ${staged}/troupe/${home} present)
+  endif()
+  if(NOT text STREQUAL present)
+    file(WRITE ${staged}/troupe/${home} "${text}")
+  endif()
+  list(REMOVE_ITEM outdated ${staged}/troupe/${home})
 endforeach()
+if(outdated)
+  file(REMOVE ${outdated})
+endif()

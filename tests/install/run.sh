@@ -25,7 +25,9 @@ done
 # look_at LIBRARY SYMBOL NEEDED: checks what a library exports, needs, and does when it is loaded.
 look_at() {
   # Symbols: names of the public headers, and nothing of what the library is made of.
-  nm -DC --defined-only "$1" | cut -d' ' -f3- >"$work/exports"
+  nm -DC --defined-only "$1" | cut -d' ' -f3- >"$work/versioned"
+  ! grep -vE '@@TROUPE_0\.1$|^TROUPE_0\.1$' "$work/versioned" >&2 || fail "these symbols have no version"
+  sed '/^TROUPE_0\.1/d; s/@@TROUPE_0\.1$//' "$work/versioned" >"$work/exports"
   sed -E ':again; s/<[^<>]*>//g; t again' "$work/exports" >"$work/names"  # without template arguments
   grep -q "^$2(" "$work/exports" || fail "$2 is not exported"
   ! grep -vE '^(vtable for |typeinfo for |typeinfo name for )?([^(]* )?troupe::|^troupe_[a-z_]+$' "$work/names" >&2 || fail "these are exported"
@@ -93,9 +95,33 @@ tail -1 "$work/out" | grep -qF "no room for 'gnu': the vocabulary has capacity 4
 run "$work/embed/predict" "$source/tests/golden/models/functions"
 [ "$(tail -3 "$work/out" | tr '\n' ' ')" = "best = int64[1] same = float[1,3] scores = float[1,2] " ] || { cat "$work/out" >&2; fail "predict is wrong"; }
 
+# Without CMake: pkg-config, also after the installation has been moved.
+option() { printf '%s\n' "${options[@]}" | sed -n "s/^-D$1=//p"; }
+pkgconfig() {  # COMPILER FLAGS PACKAGE SOURCE
+  local found
+  found=$(PKG_CONFIG_PATH=$moved/pkgconfig pkg-config --cflags --libs "$3 >= 0.1") || fail "pkg-config does not find $3"
+  # shellcheck disable=SC2086 # the flags are words
+  quietly $1 $2 "$4" $found "-Wl,-rpath,$moved" -o "$work/pkgconfig"
+}
+folder=${library%/*}
+moved=$work/moved/${folder#"$prefix/"}
+mv "$prefix" "$work/moved"
+flags=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_FLAGS_[A-Z]*=//p')
+pkgconfig "$compiler" "-std=c++20 $flags" troupe "$source/examples/embed/stateful.cpp"
+run "$work/pkgconfig"
+pkgconfig "$compiler" "-std=c++20 $flags" troupe-inference "$source/examples/embed/predict.cpp"
+run "$work/pkgconfig" "$source/tests/golden/models/functions"
+pkgconfig "$(option CMAKE_C_COMPILER)" "-std=c11 $flags" troupe "$here/consumer/c_nulls.c"
+run "$work/pkgconfig"
+mv "$work/moved" "$prefix"
+
 build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"
 run "$work/consumer/c_nulls"
 run "$work/consumer/c_graphs"
 run "$work/consumer/c_models" "$source/examples/digits.toml" "$work/c_runs"
 run "$work/consumer/late" "$library" "${library%/*}/libtroupe_inference.so"
+
+# As a subdirectory of another project: it is configured, and a program compiles; building all of Troupe once more would take too long.
+quietly cmake -S "$here/parent" -B "$work/parent" -G Ninja -DTROUPE="$source" "${options[@]}"
+quietly cmake --build "$work/parent" --target CMakeFiles/parent_troupe.dir/troupe.cpp.o CMakeFiles/parent_inference.dir/inference.cpp.o
