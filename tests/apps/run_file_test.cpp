@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <thread>
 
 #include "apps/training.h"
 #include "tests/apps/digits_runs.h"
@@ -84,6 +85,15 @@ BOOST_AUTO_TEST_CASE(callbacks_learn_what_happens) {
   BOOST_TEST(steps.back().epoch == 3u);
   for (size_t i = 1; i < steps.size(); ++i) BOOST_TEST(steps[i - 1].step < steps[i].step);
   BOOST_TEST(lines.size() >= 4u);  // what is trained, and the epochs
+}
+
+BOOST_AUTO_TEST_CASE(trainings_go_on_side_by_side) {
+  std::vector<std::thread> threads;
+  for (const char* const name : {"left", "middle", "right"})
+    threads.emplace_back([this, name] { (void)digits(name).train(); });
+  for (std::thread& thread : threads) thread.join();
+  check_equal(weights("left"), weights("right"));
+  check_equal(weights("middle"), weights("right"));
 }
 
 BOOST_AUTO_TEST_CASE(a_trained_model_computes_and_is_evaluated) {
