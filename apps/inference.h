@@ -2,6 +2,7 @@
 // neither actors nor sockets. A complete program is examples/embed/predict.cpp.
 #pragma once
 
+#include "apps/inference/graph_def.h"
 #include "apps/inference/model.h"
 #include "messages/values/status.h"
 #include "messages/values/tensor.h"

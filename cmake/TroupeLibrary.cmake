@@ -102,6 +102,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/c/troupe.h
 
   # The inference library.
+  apps/inference/graph_def.h
   apps/inference/model.h
   apps/inference.h
 )

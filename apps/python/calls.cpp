@@ -1,0 +1,123 @@
+#include "apps/python/calls.h"
+
+#include "apps/python/arrays.h"
+#include "apps/python/values.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+bool is_output(py::handle value) {
+  return py::isinstance<OutputHandle>(value) || py::isinstance<NodeHandle>(value);
+}
+
+bool takes_many(const ArgDef& argument) {
+  return !argument.number_attr.empty() || !argument.type_list_attr.empty();
+}
+
+/// Adds one node.
+class OpCall {
+ public:
+  OpCall(const ScopeHandle& scope, const OpDef& op, const py::tuple& inputs, const py::dict& attrs)
+      : scope_(scope), unnamed_{scope.graph, scope.scope.with_name("")}, op_(op), values_(inputs) {
+    if (inputs.size() != op.inputs.size())
+      fail("takes " + std::to_string(op.inputs.size()) + " inputs, not " + std::to_string(inputs.size()));
+    for (const auto& [name, value] : attrs) set_attribute(name.cast<std::string>(), value);
+  }
+
+  NodeId add() {
+    std::vector<Output> inputs;
+    for (size_t i = 0; i < op_.inputs.size(); ++i) add_input(inputs, op_.inputs[i], values_[i]);
+    return scope_.scope.add(op_.name, std::move(inputs), std::move(attrs_));
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& text) const {
+    throw Error(invalid_argument("the op " + op_.name + " " + text));
+  }
+
+  void set_attribute(const std::string& name, py::handle value) {
+    const AttrDef* const attr = op_.find_attr(name);
+    if (!attr) fail("has no attribute '" + name + "'");
+    if (value.is_none()) return;
+    try {
+      attrs_.set(name, to_attribute(value, attr->kind));
+    } catch (const Error& error) {
+      fail("has the attribute '" + name + "': " + error.status().text());
+    }
+  }
+
+  void add_input(std::vector<Output>& inputs, const ArgDef& argument, py::handle value) {
+    if (!takes_many(argument)) return inputs.push_back(to_input(argument, 0, value));
+    if (!is_list(value))
+      fail("takes a list of tensors as '" + argument.name + "', not a value of type " + type_text(value));
+    size_t i = 0;
+    for (const py::handle element : value) inputs.push_back(to_input(argument, i++, element));
+  }
+
+  Output to_input(const ArgDef& argument, size_t i, py::handle value) {
+    try {
+      return as_output(unnamed_, value, is_output(value) ? DType::Invalid : type_of(argument, i));
+    } catch (const Error& error) {
+      fail("has the input '" + argument.name + "': " + error.status().text());
+    }
+  }
+
+  /// Returns the type that a constant for this argument must have; Invalid: that of its value.
+  DType type_of(const ArgDef& argument, size_t i) const {
+    if (argument.type != DType::Invalid) return argument.type;
+    if (!argument.type_list_attr.empty()) {
+      const AttrValue* const given = attrs_.find(argument.type_list_attr);
+      const auto* const types = given ? std::get_if<std::vector<DType>>(given) : nullptr;
+      return types && i < types->size() ? (*types)[i] : DType::Invalid;
+    }
+    if (const AttrValue* const given = attrs_.find(argument.type_attr)) return std::get<DType>(*given);
+    if (const DType sibling = type_of_siblings(argument.type_attr); sibling != DType::Invalid) return sibling;
+    const AttrDef* const attr = op_.find_attr(argument.type_attr);
+    return attr && attr->default_value ? std::get<DType>(*attr->default_value) : DType::Invalid;
+  }
+
+  /// Returns the type of the first output, or else of the first array, among the inputs of this type.
+  DType type_of_siblings(const std::string& type_attr) const {
+    DType array = DType::Invalid;
+    for (size_t i = 0; i < op_.inputs.size(); ++i) {
+      if (op_.inputs[i].type_attr != type_attr) continue;
+      const py::handle value = values_[i];
+      const py::object elements = is_list(value) && takes_many(op_.inputs[i])
+                                      ? py::reinterpret_borrow<py::object>(value)
+                                      : py::object(py::make_tuple(value));
+      for (const py::handle element : elements) {
+        if (py::isinstance<OutputHandle>(element)) {
+          const auto& handle = element.cast<const OutputHandle&>();
+          return handle.graph->graph.check_tensor(handle.output).ok()
+                     ? handle.graph->graph.dtype(handle.output)
+                     : DType::Invalid;
+        }
+        if (array == DType::Invalid && py::hasattr(element, "dtype")) array = to_tensor(element).dtype();
+      }
+    }
+    return array;
+  }
+
+  const ScopeHandle& scope_;
+  const ScopeHandle unnamed_;
+  const OpDef& op_;
+  const py::tuple values_;
+  Attributes attrs_;
+};
+
+}  // namespace
+
+Output as_output(const ScopeHandle& scope, py::handle value, DType wanted) {
+  if (!is_output(value)) return scope.scope.constant(to_tensor(value, wanted, Bytes::Copied));
+  Output output = to_output(value, scope.graph);
+  if (output.is_control() && !scope.graph->graph.node(output.node).output_types.empty()) output.index = 0;
+  return scope.scope.checked(output);
+}
+
+NodeId call_op(const ScopeHandle& scope, const std::string& op, const py::tuple& inputs,
+               const py::dict& attrs) {
+  return OpCall(scope, *value_or_throw(scope.graph->graph.ops()->require(op)), inputs, attrs).add();
+}
+
+}  // namespace troupe::python

@@ -1,0 +1,218 @@
+#include "apps/nn/layers.h"
+
+#include "apps/python/calls.h"
+#include "apps/python/nn.h"
+#include "apps/python/values.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+struct NetworkHandle {
+  GraphRef graph;
+  nn::Network network;
+  ScopeHandle scope() const { return {graph, network.scope()}; }
+  Output input(const py::object& value) const { return as_output(scope(), value, DType::Invalid); }
+  OutputHandle handle(Output output) const { return {graph, output}; }
+};
+
+/// The name of an initializer, a number that all elements get, or None.
+nn::Initial initial_of(const py::object& value) {
+  if (value.is_none()) return nullptr;
+  if (!py::isinstance<py::str>(value)) return nn::all_equal(value.cast<double>());
+  const auto name = value.cast<std::string>();
+  const nn::Initial initial = nn::find_initializer(name);
+  if (!initial)
+    throw Error(invalid_argument("there is no initializer '" + name + "'; there are " +
+                                 std::string(nn::weight_initializers)));
+  return initial;
+}
+
+/// A number for height and width, or two.
+nn::Pair pair_of(const py::object& value) {
+  if (!is_list(value)) return value.cast<int64_t>();
+  const auto [height, width] = value.cast<std::pair<int64_t, int64_t>>();
+  return {height, width};
+}
+
+NetworkHandle make_network(const ScopeHandle& scope, bool training) {
+  return {scope.graph, nn::Network(scope.scope, training ? nn::Mode::Training : nn::Mode::Inference)};
+}
+
+py::dict weights_of(const NetworkHandle& network) {
+  py::dict weights;
+  for (const auto& [weight, output] : network.network.weights())
+    weights[py::str(weight.name)] = network.handle(output);
+  return weights;
+}
+
+using NetworkClass = py::class_<NetworkHandle>;
+
+void bind_dense_layers(NetworkClass& network) {
+  network.def(
+      "dense",
+      [](const NetworkHandle& n, const py::object& x, int64_t units, const std::string& activation, bool bias,
+         const py::object& init) {
+        return n.handle(
+            nn::dense(n.network, n.input(x),
+                      {.units = units, .activation = activation, .bias = bias, .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("units"), py::arg("activation") = "linear", py::arg("bias") = true,
+      py::arg("init") = "glorot_uniform");
+  network.def(
+      "embedding",
+      [](const NetworkHandle& n, const py::object& ids, int64_t rows, int64_t units,
+         const std::string& combiner, const py::object& init) {
+        return n.handle(
+            nn::embedding(n.network, n.input(ids),
+                          {.rows = rows, .units = units, .init = initial_of(init), .combiner = combiner}));
+      },
+      py::arg("ids"), py::arg("rows"), py::arg("units"), py::arg("combiner") = "none",
+      py::arg("init") = py::none());
+  network.def(
+      "dropout",
+      [](const NetworkHandle& n, const py::object& x, double rate) {
+        return n.handle(nn::dropout(n.network, n.input(x), {.rate = rate}));
+      },
+      py::arg("x"), py::arg("rate") = nn::Dropout{}.rate);
+  network.def(
+      "flatten",
+      [](const NetworkHandle& n, const py::object& x) {
+        return n.handle(nn::flatten(n.network, n.input(x)));
+      },
+      py::arg("x"));
+}
+
+void bind_norms(NetworkClass& network) {
+  network.def(
+      "batch_norm",
+      [](const NetworkHandle& n, const py::object& x, double decay, double epsilon, bool scale, bool offset,
+         const std::string& activation) {
+        return n.handle(nn::batch_norm(n.network, n.input(x),
+                                       {.decay = decay,
+                                        .epsilon = epsilon,
+                                        .scale = scale,
+                                        .offset = offset,
+                                        .activation = activation}));
+      },
+      py::arg("x"), py::arg("decay") = nn::BatchNorm{}.decay, py::arg("epsilon") = nn::BatchNorm{}.epsilon,
+      py::arg("scale") = true, py::arg("offset") = true, py::arg("activation") = "linear");
+  network.def(
+      "layer_norm",
+      [](const NetworkHandle& n, const py::object& x, double epsilon, bool scale, bool offset) {
+        return n.handle(
+            nn::layer_norm(n.network, n.input(x), {.epsilon = epsilon, .scale = scale, .offset = offset}));
+      },
+      py::arg("x"), py::arg("epsilon") = nn::LayerNorm{}.epsilon, py::arg("scale") = true,
+      py::arg("offset") = true);
+}
+
+using PoolLayer = Output (*)(const nn::Network&, Output, const nn::Pool&);
+
+void bind_image_layers(NetworkClass& network) {
+  network.def(
+      "conv2d",
+      [](const NetworkHandle& n, const py::object& x, int64_t filters, const py::object& kernel,
+         const py::object& strides, const py::object& dilations, const std::string& padding, int64_t groups,
+         const std::string& activation, bool bias, const py::object& init) {
+        return n.handle(nn::conv2d(n.network, n.input(x),
+                                   {.filters = filters,
+                                    .kernel = pair_of(kernel),
+                                    .strides = pair_of(strides),
+                                    .dilations = pair_of(dilations),
+                                    .padding = padding,
+                                    .groups = groups,
+                                    .activation = activation,
+                                    .bias = bias,
+                                    .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("filters"), py::arg("kernel"), py::arg("strides") = 1, py::arg("dilations") = 1,
+      py::arg("padding") = "SAME", py::arg("groups") = 1, py::arg("activation") = "linear",
+      py::arg("bias") = true, py::arg("init") = "glorot_uniform");
+  const auto bind_pool = [&](const char* name, PoolLayer pool) {
+    network.def(
+        name,
+        [pool](const NetworkHandle& n, const py::object& x, const py::object& window,
+               const py::object& strides, const std::string& padding) {
+          return n.handle(pool(n.network, n.input(x),
+                               {.window = pair_of(window), .strides = pair_of(strides), .padding = padding}));
+        },
+        py::arg("x"), py::arg("window") = 2, py::arg("strides") = 0, py::arg("padding") = "VALID");
+  };
+  bind_pool("max_pool2d", &nn::max_pool2d);
+  bind_pool("avg_pool2d", &nn::avg_pool2d);
+  network.def(
+      "global_avg_pool2d",
+      [](const NetworkHandle& n, const py::object& x) {
+        return n.handle(nn::global_avg_pool2d(n.network, n.input(x)));
+      },
+      py::arg("x"));
+}
+
+using RecurrentLayer = Output (*)(const nn::Network&, Output, const nn::Recurrent&);
+
+void bind_sequence_layers(NetworkClass& network) {
+  const auto bind_recurrent = [&](const char* name, RecurrentLayer layer) {
+    network.def(
+        name,
+        [layer](const NetworkHandle& n, const py::object& x, int64_t units, bool sequences, bool loop,
+                const py::object& lengths, const py::object& init) {
+          nn::Recurrent options{
+              .units = units, .sequences = sequences, .loop = loop, .init = initial_of(init)};
+          if (!lengths.is_none()) options.lengths = n.input(lengths);
+          return n.handle(layer(n.network, n.input(x), options));
+        },
+        py::arg("x"), py::arg("units"), py::arg("sequences") = false, py::arg("loop") = false,
+        py::arg("lengths") = py::none(), py::arg("init") = "glorot_uniform");
+  };
+  bind_recurrent("lstm", &nn::lstm);
+  bind_recurrent("gru", &nn::gru);
+  network.def(
+      "attention",
+      [](const NetworkHandle& n, const py::object& query, const py::object& memory, int64_t heads,
+         int64_t units, bool causal) {
+        const Output x = n.input(query);
+        return n.handle(nn::attention(n.network, x, memory.is_none() ? x : n.input(memory),
+                                      {.heads = heads, .units = units, .causal = causal}));
+      },
+      py::arg("query"), py::arg("memory") = py::none(), py::arg("heads") = 1, py::arg("units") = 0,
+      py::arg("causal") = false);
+}
+
+}  // namespace
+
+void bind_layers(py::module_& module) {
+  NetworkClass network(module, "Network");
+  network.def(py::init(&make_network), py::arg("scope"), py::arg("training"))
+      .def(
+          "rebuilt",
+          [](const NetworkHandle& n, bool training) {
+            const nn::Mode mode = training ? nn::Mode::Training : nn::Mode::Inference;
+            return NetworkHandle{n.graph, n.network.rebuilt(n.network.scope(), mode)};
+          },
+          py::arg("training") = false)
+      .def(
+          "at",
+          [](const NetworkHandle& n, const std::string& name) {
+            return NetworkHandle{n.graph, n.network.at(name)};
+          },
+          py::arg("name"))
+      .def(
+          "named",
+          [](const NetworkHandle& n, const std::string& name) {
+            return NetworkHandle{n.graph, n.network.named(name)};
+          },
+          py::arg("name"))
+      .def("update_averages",
+           [](const NetworkHandle& n) {
+             return NodeHandle{n.graph, n.network.update_averages().node};
+           })
+      .def_property_readonly("training", [](const NetworkHandle& n) { return n.network.training(); })
+      .def_property_readonly("weights", &weights_of);
+  bind_dense_layers(network);
+  bind_norms(network);
+  bind_image_layers(network);
+  bind_sequence_layers(network);
+}
+
+}  // namespace troupe::python

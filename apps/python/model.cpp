@@ -1,0 +1,84 @@
+#include "apps/python/model.h"
+
+#include <pybind11/stl.h>
+
+#include "apps/inference/model.h"
+#include "apps/python/arrays.h"
+#include "apps/python/values.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+py::dict tensors_of(const std::vector<ModelTensor>& tensors) {
+  py::dict result;
+  for (const ModelTensor& tensor : tensors)
+    result[py::str(tensor.name)] = py::make_tuple(tensor.dtype, from_shape(tensor.shape));
+  return result;
+}
+
+py::dict signatures_of(const Model& model) {
+  py::dict result;
+  for (const ModelSignature& signature : model.signatures())
+    result[py::str(signature.name)] =
+        py::make_tuple(tensors_of(signature.inputs), tensors_of(signature.outputs), signature.method);
+  return result;
+}
+
+Tensor input_of(const ModelTensor& wanted, py::handle value) {
+  try {
+    return to_tensor(value, wanted.dtype);
+  } catch (const Error& error) {
+    throw Error(Status(error.status().code(), "the input '" + wanted.name + "': " + error.status().text()));
+  }
+}
+
+/// Returns the inputs in the order of the signature.
+std::vector<Tensor> inputs_of(const ModelSignature& signature, const py::dict& given) {
+  std::vector<Tensor> inputs;
+  for (const ModelTensor& wanted : signature.inputs) {
+    if (!given.contains(wanted.name))
+      throw Error(invalid_argument("the input '" + wanted.name + "' is missing"));
+    inputs.push_back(input_of(wanted, given[wanted.name.c_str()]));
+  }
+  if (given.size() == inputs.size()) return inputs;
+  for (const auto& [name, value] : given) {
+    const auto known = [&](const ModelTensor& input) { return py::str(input.name).equal(name); };
+    if (std::ranges::none_of(signature.inputs, known))
+      throw Error(invalid_argument("the signature '" + signature.name + "' has no input " +
+                                   py::repr(name).cast<std::string>()));
+  }
+  return inputs;
+}
+
+py::dict run(const Model& model, const py::dict& given, const std::string& name) {
+  const ModelSignature& signature = model.signature(name);
+  std::vector<Tensor> inputs = inputs_of(signature, given);
+  std::vector<Tensor> outputs = [&] {
+    const py::gil_scoped_release released;
+    return model.run(inputs, name);
+  }();
+  keep_while_used(std::move(inputs));
+  const auto keep = std::make_shared<Model>(model);
+  py::dict results;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    results[py::str(signature.outputs[i].name)] = to_array(std::move(outputs[i]), keep);
+  return results;
+}
+
+Model load_model(const std::string& path, size_t threads, const std::vector<std::string>& tags) {
+  const py::gil_scoped_release released;
+  return load(path, {.threads = threads, .tags = tags});
+}
+
+}  // namespace
+
+void bind_models(py::module_& module) {
+  py::class_<Model>(module, "Model")
+      .def_property_readonly("source", &Model::source)
+      .def("signature_table", &signatures_of)
+      .def("run", &run, py::arg("inputs"), py::arg("signature"));
+  module.def("load", &load_model, py::arg("path"), py::arg("threads"), py::arg("tags"));
+}
+
+}  // namespace troupe::python

@@ -1,0 +1,28 @@
+// The extension module troupe._troupe. The package troupe (apps/python/troupe) is its interface for users. It uses only the public
+// headers of Troupe, and links the installed library.
+#include <pybind11/pybind11.h>
+
+#include "apps/python/arrays.h"
+#include "apps/python/dtypes.h"
+#include "apps/python/errors.h"
+#include "apps/python/graph.h"
+#include "apps/python/model.h"
+#include "apps/python/nn.h"
+#include "apps/python/op_table.h"
+#include "apps/python/session.h"
+
+PYBIND11_MODULE(_troupe, module) {
+  namespace python = troupe::python;
+  python::bind_errors(module);
+  python::bind_dtypes(module);
+  python::bind_tensors(module);
+  python::bind_runtime(module);
+  python::bind_op_table(module);
+  python::bind_graphs(module);
+  python::bind_building(module);
+  python::bind_session(module);
+  python::bind_optimizers(module);
+  python::bind_losses(module);
+  python::bind_layers(module);
+  python::bind_models(module);
+}

@@ -1,0 +1,170 @@
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include "apps/nn/optimizer.h"
+#include "apps/nn/saver.h"
+#include "apps/python/calls.h"
+#include "apps/python/nn.h"
+#include "apps/python/values.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+struct ScheduleHandle {
+  nn::Schedule schedule;
+};
+
+/// Gradients as Python sees them: pairs of a gradient, an output or rows (values, indices, dense_shape), and its variable.
+py::list from_gradients(const std::vector<nn::VariableGradient>& gradients, const GraphRef& graph) {
+  py::list result;
+  for (const nn::VariableGradient& entry : gradients) {
+    py::object gradient = py::none();
+    if (const auto* const output = std::get_if<Output>(&entry.gradient))
+      gradient = py::cast(OutputHandle{graph, *output});
+    if (const auto* const rows = std::get_if<IndexedSlices>(&entry.gradient))
+      gradient = py::tuple(from_outputs({rows->values, rows->indices, rows->dense_shape}, graph));
+    result.append(py::make_tuple(gradient, OutputHandle{graph, entry.variable}));
+  }
+  return result;
+}
+
+Gradient to_gradient(py::handle value, const ScopeHandle& scope) {
+  if (!is_list(value)) return as_output(scope, value, DType::Invalid);
+  const auto rows = to_outputs(value, scope.graph);
+  if (rows.size() != 3)
+    throw Error(invalid_argument("rows are a tuple of values, indices and a dense shape"));
+  return IndexedSlices{rows[0], rows[1], rows[2]};
+}
+
+/// Leaves out variables without a gradient.
+std::vector<nn::VariableGradient> to_gradients(const py::list& pairs, const ScopeHandle& scope) {
+  std::vector<nn::VariableGradient> gradients;
+  for (const py::handle entry : pairs) {
+    const auto [gradient, variable] = entry.cast<std::pair<py::object, py::object>>();
+    if (!gradient.is_none())
+      gradients.push_back({to_gradient(gradient, scope), to_output(variable, scope.graph)});
+  }
+  return gradients;
+}
+
+/// A number, a schedule, or a function of Python that returns the rate of a step.
+nn::LearningRate rate_of(const py::object& rate, const GraphRef& graph) {
+  if (py::isinstance<ScheduleHandle>(rate)) return rate.cast<const ScheduleHandle&>().schedule;
+  if (!PyCallable_Check(rate.ptr())) return rate.cast<double>();
+  return nn::Schedule([rate, graph](const Scope& scope, Output step) {
+    const ScopeHandle inside{graph, scope};
+    return as_output(inside, rate(inside, inside.handle(step)), DType::Float);
+  });
+}
+
+NodeHandle apply_gradients(const ScopeHandle& scope, const std::string& method, const py::object& rate,
+                           const nn::Hyperparameters& numbers, const py::list& gradients) {
+  const nn::MethodOptimizer optimizer(method, rate_of(rate, scope.graph), numbers);
+  return {scope.graph, optimizer.apply_gradients(scope.scope, to_gradients(gradients, scope)).node};
+}
+
+/// None stands for all variables.
+std::vector<Output> outputs_or_none(const py::object& variables, const GraphRef& graph) {
+  return variables.is_none() ? std::vector<Output>() : to_outputs(variables, graph);
+}
+
+py::list compute_gradients(const ScopeHandle& scope, const py::object& loss, const py::object& variables) {
+  const GraphRef& graph = scope.graph;
+  return from_gradients(
+      nn::compute_gradients(scope.scope, to_output(loss, graph), outputs_or_none(variables, graph)), graph);
+}
+
+using ChangeGradients = std::vector<nn::VariableGradient> (*)(const Scope&, std::vector<nn::VariableGradient>,
+                                                              double);
+
+void bind_changes(py::module_& module) {
+  const auto bind = [&](const char* name, ChangeGradients change) {
+    module.def(name, [change](const ScopeHandle& scope, const py::list& gradients, double number) {
+      return from_gradients(change(scope.scope, to_gradients(gradients, scope), number), scope.graph);
+    });
+  };
+  bind("clip_by_value", &nn::clip_by_value);
+  bind("clip_by_norm", &nn::clip_by_norm);
+  bind("clip_by_global_norm",
+       [](const Scope& scope, std::vector<nn::VariableGradient> gradients, double norm) {
+         return nn::clip_by_global_norm(scope, std::move(gradients), norm);
+       });
+  bind("add_weight_decay", &nn::add_weight_decay);
+  module.def("global_norm", [](const ScopeHandle& scope, const py::list& gradients) {
+    return scope.handle(nn::global_norm(scope.scope, to_gradients(gradients, scope)));
+  });
+}
+
+void bind_schedules(py::module_& module) {
+  py::class_<ScheduleHandle>(module, "Schedule");
+  module.def(
+      "constant_rate", [](double rate) { return ScheduleHandle{nn::constant_rate(rate)}; }, py::arg("rate"));
+  module.def(
+      "piecewise_constant",
+      [](std::vector<int64_t> boundaries, std::vector<double> values) {
+        return ScheduleHandle{nn::piecewise_constant(std::move(boundaries), std::move(values))};
+      },
+      py::arg("boundaries"), py::arg("values"));
+  using Decay = nn::Schedule (*)(double, int64_t, double, bool);
+  const auto bind_decay = [&](const char* name, Decay decay) {
+    module.def(
+        name,
+        [decay](double rate, int64_t steps, double factor, bool staircase) {
+          return ScheduleHandle{decay(rate, steps, factor, staircase)};
+        },
+        py::arg("rate"), py::arg("steps"), py::arg("factor"), py::arg("staircase") = false);
+  };
+  bind_decay("exponential_decay", &nn::exponential_decay);
+  bind_decay("natural_exp_decay", &nn::natural_exp_decay);
+  bind_decay("inverse_time_decay", &nn::inverse_time_decay);
+  module.def(
+      "polynomial_decay",
+      [](double rate, int64_t steps, double end, double power, bool cycle) {
+        return ScheduleHandle{nn::polynomial_decay(rate, steps, end, power, cycle)};
+      },
+      py::arg("rate"), py::arg("steps"), py::arg("end"), py::arg("power") = 1.0, py::arg("cycle") = false);
+  module.def(
+      "cosine_decay",
+      [](double rate, int64_t steps, double alpha) {
+        return ScheduleHandle{nn::cosine_decay(rate, steps, alpha)};
+      },
+      py::arg("rate"), py::arg("steps"), py::arg("alpha") = 0.0);
+  module.def(
+      "cosine_decay_restarts",
+      [](double rate, int64_t steps, double period_factor, double rate_factor, double alpha) {
+        return ScheduleHandle{nn::cosine_decay_restarts(rate, steps, period_factor, rate_factor, alpha)};
+      },
+      py::arg("rate"), py::arg("steps"), py::arg("period_factor") = 2.0, py::arg("rate_factor") = 1.0,
+      py::arg("alpha") = 0.0);
+  module.def(
+      "warm_up",
+      [](int64_t steps, const ScheduleHandle& schedule) {
+        return ScheduleHandle{nn::warm_up(steps, schedule.schedule)};
+      },
+      py::arg("steps"), py::arg("schedule"));
+}
+
+using Saver = Output (*)(const Scope&, Output, const std::vector<Output>&);
+
+void bind_saver(py::module_& module, const char* name, Saver saver) {
+  module.def(name, [saver](const ScopeHandle& scope, const py::object& prefix, const py::object& variables) {
+    const Output file = as_output(scope, prefix, DType::String);
+    return NodeHandle{scope.graph, saver(scope.scope, file, outputs_or_none(variables, scope.graph)).node};
+  });
+}
+
+}  // namespace
+
+void bind_optimizers(py::module_& module) {
+  bind_schedules(module);
+  bind_changes(module);
+  module.def("apply_gradients", &apply_gradients, py::arg("scope"), py::arg("method"), py::arg("rate"),
+             py::arg("numbers"), py::arg("gradients"));
+  module.def("compute_gradients", &compute_gradients, py::arg("scope"), py::arg("loss"),
+             py::arg("variables"));
+  bind_saver(module, "save_variables", &nn::save_variables);
+  bind_saver(module, "restore_variables", &nn::restore_variables);
+}
+
+}  // namespace troupe::python

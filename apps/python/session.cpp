@@ -1,0 +1,146 @@
+#include "apps/python/session.h"
+
+#include <pybind11/stl.h>
+
+#include "apps/python/arrays.h"
+#include "apps/python/fetches.h"
+#include "apps/python/steps.h"
+#include "apps/python/values.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+/// Destroys a runtime without the GIL: it waits for its threads.
+void destroy(RuntimeHandle* runtime) {
+  std::optional<py::gil_scoped_release> released;
+  if (Py_IsInitialized() && PyGILState_Check()) released.emplace();
+  delete runtime;
+}
+
+std::shared_ptr<RuntimeHandle> make_runtime(size_t threads, size_t memory, int cpus,
+                                            const std::vector<std::string>& roots) {
+  const RuntimeOptions options{
+      .threads = threads, .memory = memory, .tasks = {{.cpus = cpus}}, .roots = roots};
+  const py::gil_scoped_release released;
+  return {new RuntimeHandle(options), destroy};
+}
+
+SessionRef make_session(const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement,
+                        bool simplify) {
+  const SessionOptions options{
+      .seed = seed, .placement = soft_placement ? Placement::Soft : Placement::Strict, .simplify = simplify};
+  return std::make_shared<SessionHandle>(
+      SessionHandle{.runtime = graph->runtime,
+                    .graph = graph,
+                    .session = graph->runtime->runtime.session(graph->graph, options),
+                    .steps = {}});
+}
+
+py::object run_once(SessionHandle& session, const py::object& fetched, const py::object& feed_dict,
+                    const py::object& timeout) {
+  const Fetches fetches(fetched, session.graph);
+  const Graph& graph = session.graph->graph;
+  std::vector<Output> fed;
+  if (!feed_dict.is_none())
+    for (const auto& [key, value] : feed_dict.cast<py::dict>()) {
+      fed.push_back(to_output(key, session.graph));
+      throw_if_failed(graph.check_tensor(fed.back()));
+    }
+  const auto step = find_step(session, {std::move(fed), fetches.outputs()});
+  std::vector<Tensor> feeds;
+  feeds.reserve(step->feeds.size());
+  if (!feed_dict.is_none())
+    for (const auto& [key, value] : feed_dict.cast<py::dict>())
+      feeds.push_back(feed_of(*step, feeds.size(), value, graph));
+  return fetches.results(run(*step, std::move(feeds), timeout));
+}
+
+/// A step that Python calls like a function.
+class Callable {
+ public:
+  Callable(SessionRef session, py::object fetches, const py::object& feeds)
+      : session_(std::move(session)), fetches_(std::move(fetches), session_->graph),
+        step_(prepare(*session_, feeds.is_none() ? std::vector<Output>() : to_outputs(feeds, session_->graph),
+                      fetches_.outputs())) {}
+
+  py::object call(const py::args& values, const py::object& timeout) const {
+    if (session_->closed) throw Error(failed_precondition("the session is closed"));
+    if (values.size() != step_->feeds.size())
+      throw Error(invalid_argument("the step takes " + std::to_string(step_->feeds.size()) + " feeds, not " +
+                                   std::to_string(values.size())));
+    std::vector<Tensor> feeds;
+    feeds.reserve(values.size());
+    for (const py::handle value : values)
+      feeds.push_back(feed_of(*step_, feeds.size(), value, session_->graph->graph));
+    return fetches_.results(run(*step_, std::move(feeds), timeout));
+  }
+
+ private:
+  SessionRef session_;
+  Fetches fetches_;
+  std::shared_ptr<Step> step_;
+};
+
+std::string save(SessionHandle& session, const std::string& folder, uint64_t round, const std::string& note,
+                 size_t keep) {
+  const SaveOptions options{.round = round, .note = note, .keep = keep};
+  const py::gil_scoped_release released;
+  return session.session.save(folder, options).folder;
+}
+
+py::dict restore(SessionHandle& session, const std::string& folder, const std::string& name) {
+  const RestoredCheckpoint restored = [&] {
+    const py::gil_scoped_release released;
+    return session.session.restore(folder, name);
+  }();
+  py::dict result;
+  result["folder"] = restored.folder;
+  result["round"] = restored.round;
+  result["note"] = restored.note;
+  result["missing"] = restored.missing;
+  result["skipped"] = restored.skipped;
+  return result;
+}
+
+void close(SessionHandle& session) {
+  if (std::exchange(session.closed, true)) return;
+  session.steps.clear();
+  const py::gil_scoped_release released;
+  session.session.close();
+}
+
+}  // namespace
+
+void bind_runtime(py::module_& module) {
+  py::class_<RuntimeHandle, std::shared_ptr<RuntimeHandle>>(module, "Runtime")
+      .def(py::init(&make_runtime), py::kw_only(), py::arg("threads") = 0, py::arg("memory") = 0,
+           py::arg("cpus") = 1, py::arg("roots") = std::vector<std::string>())
+      .def_property_readonly("devices", [](const RuntimeHandle& handle) { return handle.runtime.devices(); });
+}
+
+void bind_session(py::module_& module) {
+  py::class_<Callable>(module, "Callable")
+      .def("__call__", &Callable::call, py::kw_only(), py::arg("timeout") = py::none());
+  py::class_<SessionHandle, SessionRef>(module, "Session")
+      .def(py::init(&make_session), py::arg("graph"), py::kw_only(), py::arg("seed") = py::none(),
+           py::arg("soft_placement") = false, py::arg("simplify") = true)
+      .def_property_readonly("graph", [](const SessionHandle& session) { return session.graph; })
+      .def("run", &run_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
+           py::arg("timeout") = py::none())
+      .def(
+          "make_callable",
+          [](const SessionRef& session, const py::object& fetches, const py::object& feeds) {
+            return Callable(session, fetches, feeds);
+          },
+          py::arg("fetches"), py::arg("feed_list") = py::none())
+      .def("save", &save, py::arg("folder"), py::kw_only(), py::arg("round") = 0, py::arg("note") = "",
+           py::arg("keep") = 5)
+      .def("restore", &restore, py::arg("folder"), py::arg("name") = "")
+      .def("cancel", [](SessionHandle& session) { session.session.cancel(); })
+      .def("close", &close)
+      .def("__enter__", [](const SessionRef& session) { return session; })
+      .def("__exit__", [](SessionHandle& session, const py::args& /*failure*/) { close(session); });
+}
+
+}  // namespace troupe::python

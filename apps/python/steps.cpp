@@ -1,0 +1,113 @@
+#include "apps/python/steps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/python/arrays.h"
+#include "apps/python/interrupts.h"
+#include "apps/python/kept_feeds.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+constexpr size_t most_steps = 200;  // fewer than SessionOptions::signatures, so that steps stay prepared
+
+std::chrono::nanoseconds duration_of(const py::object& seconds) {
+  if (seconds.is_none()) return {};
+  const auto number = seconds.cast<double>();
+  if (!(number > 0) || number > 1e9)
+    throw Error(invalid_argument("a timeout must be a positive number of seconds"));
+  return std::chrono::nanoseconds(std::max(int64_t{1}, static_cast<int64_t>(number * 1e9)));
+}
+
+void forget_oldest(SessionHandle& session) {
+  const auto oldest =
+      std::ranges::min_element(session.steps, {}, [](const auto& entry) { return entry.second->last_use; });
+  session.steps.erase(oldest);
+}
+
+std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>& feeds, StepOptions options) {
+  Cancellation* const cancellation = on_main_thread() ? &main_cancellation() : nullptr;
+  options.cancellation = cancellation;
+  const CancelOnInterrupt interrupt(cancellation);
+  raise_signals();
+  const py::gil_scoped_release released;
+  return step.step.run(feeds, options);
+}
+
+}  // namespace
+
+std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>& feeds,
+                              const std::vector<Output>& fetches) {
+  if (session.closed) throw Error(failed_precondition("the session is closed"));
+  const Graph& graph = session.graph->graph;
+  auto step = std::make_shared<Step>();
+  std::vector<Output> computed;
+  for (const Output& fetch : fetches) {
+    const auto feed = std::ranges::find(feeds, fetch);
+    if (feed == feeds.end()) computed.push_back(fetch);
+    if (!fetch.is_control())
+      step->fed_fetches.push_back(feed == feeds.end() ? std::nullopt
+                                                      : std::optional<size_t>(feed - feeds.begin()));
+  }
+  step->is_empty = computed.empty();
+  if (!step->is_empty) step->step = session.session.prepare(feeds, computed);
+  step->feeds = feeds;
+  for (const Output& feed : feeds) step->feed_types.push_back(graph.dtype(feed));
+  step->copies_feeds = may_keep_feeds(graph, feeds, fetches);
+  return step;
+}
+
+std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature signature) {
+  if (session.closed) throw Error(failed_precondition("the session is closed"));
+  auto found = session.steps.find(signature);
+  if (found == session.steps.end()) {
+    // Outputs are equal also if only their graphs differ, which the session checks here.
+    auto step = prepare(session, signature.first, signature.second);
+    if (session.steps.size() >= most_steps) forget_oldest(session);
+    found = session.steps.emplace(std::move(signature), std::move(step)).first;
+  }
+  found->second->last_use = ++session.uses;
+  return found->second;
+}
+
+Tensor feed_of(const Step& step, size_t i, py::handle value, const Graph& graph) {
+  try {
+    return to_tensor(value, step.feed_types[i], step.copies_feeds ? Bytes::Copied : Bytes::Shared);
+  } catch (const Error& error) {
+    throw Error(Status(error.status().code(),
+                       "the feed of " + graph.name_of(step.feeds[i]) + ": " + error.status().text()));
+  }
+}
+
+namespace {
+
+/// Returns the values of all fetches: those that were computed, and the feeds that are fetches themselves.
+std::vector<Tensor> with_feeds(const Step& step, std::vector<Tensor> computed,
+                               const std::vector<Tensor>& feeds) {
+  if (computed.size() == step.fed_fetches.size()) return computed;
+  std::vector<Tensor> values;
+  size_t next = 0;
+  for (const std::optional<size_t>& feed : step.fed_fetches)
+    values.push_back(feed ? feeds[*feed] : std::move(computed[next++]));
+  return values;
+}
+
+}  // namespace
+
+std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const py::object& timeout) {
+  const StepOptions options{.timeout = duration_of(timeout)};
+  try {
+    auto computed = step.is_empty ? std::vector<Tensor>() : run_without_gil(step, feeds, options);
+    auto results = with_feeds(step, std::move(computed), feeds);
+    keep_while_used(std::move(feeds));
+    return results;
+  } catch (const Error& error) {
+    keep_while_used(std::move(feeds));
+    if (error.status().code() == Code::Cancelled) raise_signals();
+    throw;
+  }
+}
+
+}  // namespace troupe::python

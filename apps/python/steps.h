@@ -1,0 +1,51 @@
+// The steps of a session as Python runs them: prepared once for each combination of feeds and fetches. Needs the global interpreter
+// lock (GIL), which is released while a step runs, so that several threads can run steps of one session at the same time.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "actors/step/session.h"
+#include "apps/python/handles.h"
+
+namespace troupe::python {
+
+/// A prepared step.
+struct Step {
+  PreparedStep step;
+  std::vector<DType> feed_types;
+  std::vector<Output> feeds;
+  /// For each fetch but operations, the position of the feed that it is itself, or nothing.
+  std::vector<std::optional<size_t>> fed_fetches;
+  bool is_empty = false;      ///< whether nothing has to be run
+  bool copies_feeds = false;  ///< whether the step may keep its feeds (apps/python/kept_feeds.h)
+  uint64_t last_use = 0;
+};
+
+struct SessionHandle {
+  std::shared_ptr<RuntimeHandle> runtime;
+  GraphRef graph;
+  Session session;
+  using Signature = std::pair<std::vector<Output>, std::vector<Output>>;
+  std::map<Signature, std::shared_ptr<Step>> steps;
+  uint64_t uses = 0;
+  bool closed = false;
+};
+using SessionRef = std::shared_ptr<SessionHandle>;
+
+/// Throws Error(FailedPrecondition) if the session is closed.
+std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>& feeds,
+                              const std::vector<Output>& fetches);
+/// Returns the step of these feeds and fetches, prepared now or by an earlier call.
+std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature signature);
+/// Returns the value as the tensor of a feed of the step.
+Tensor feed_of(const Step& step, size_t i, pybind11::handle value, const Graph& graph);
+/// Runs a step without the GIL. `timeout` is in seconds; None: no limit. Ctrl-C cancels a step of the main thread.
+std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const pybind11::object& timeout);
+
+}  // namespace troupe::python

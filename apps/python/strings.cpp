@@ -1,0 +1,44 @@
+#include "apps/python/strings.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+std::string text_of(py::handle element) {
+  if (PyBytes_Check(element.ptr()))
+    return {PyBytes_AS_STRING(element.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(element.ptr()))};
+  Py_ssize_t size = 0;
+  const char* const text =
+      PyUnicode_Check(element.ptr()) ? PyUnicode_AsUTF8AndSize(element.ptr(), &size) : nullptr;
+  if (!text) {
+    PyErr_Clear();
+    throw Error(
+        invalid_argument("an element is neither bytes nor text: " + py::repr(element).cast<std::string>()));
+  }
+  return {text, static_cast<size_t>(size)};
+}
+
+py::bytes bytes_of(const std::string& text) { return py::bytes(text.data(), text.size()); }
+
+}  // namespace
+
+Tensor strings_of_array(py::handle array, const Shape& shape) {
+  Tensor tensor = value_or_throw(Tensor::allocate(DType::String, shape));
+  size_t i = 0;
+  const auto elements = tensor.write<std::string>();
+  for (const py::handle element : array.attr("flat")) elements[i++] = text_of(element);
+  return tensor;
+}
+
+py::object array_of_strings(const Tensor& tensor) {
+  const auto elements = tensor.as<std::string>();
+  if (tensor.shape().is_scalar()) return bytes_of(elements[0]);
+  py::tuple dims(tensor.shape().rank());
+  for (size_t i = 0; i < dims.size(); ++i) dims[i] = tensor.shape()[i];
+  py::object array = py::module_::import("numpy").attr("empty")(dims, "object");
+  const py::object flat = array.attr("reshape")(-1);
+  for (size_t i = 0; i < elements.size(); ++i) flat[py::int_(i)] = bytes_of(elements[i]);
+  return array;
+}
+
+}  // namespace troupe::python

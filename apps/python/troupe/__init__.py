@@ -1,0 +1,72 @@
+"""Troupe: a distributed dataflow system. A model is a graph of operations on tensors, which sessions run:
+
+    import troupe
+
+    with troupe.Graph() as graph:
+        x = troupe.placeholder("float32", [None, 2])
+        y = troupe.ops.softmax(x @ [[1.0, 2.0], [3.0, 4.0]])
+    with troupe.Session(graph) as session:
+        print(session.run(y, {x: [[0.5, 0.1]]}))
+
+docs/python.md is the manual.
+"""
+from . import errors, nn, ops, types
+from ._graph import add_methods as _add_methods
+from ._runtime import default_runtime
+from ._troupe import Callable, DType, Graph, Operation, Output, Runtime, Scope, Session, Tensor, as_dtype
+from .building import (
+    assign,
+    cond,
+    constant,
+    dense,
+    gradients,
+    group,
+    initializer,
+    placeholder,
+    report_uninitialized_variables,
+    trainable_variables,
+    variable,
+    variables,
+    while_loop,
+)
+from .errors import (
+    AbortedError,
+    AlreadyExistsError,
+    CancelledError,
+    Code,
+    DataLossError,
+    DeadlineExceededError,
+    Error,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    NotFoundError,
+    OutOfRangeError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    UnavailableError,
+    UnimplementedError,
+    UnknownError,
+)
+from .model import Model, load
+from .scopes import colocate_with, control_dependencies, current_graph, device, name_scope, recomputed
+
+_add_methods()
+
+float16, float32, float64, bfloat16 = DType.float16, DType.float32, DType.float64, DType.bfloat16
+int8, int16, int32, int64 = DType.int8, DType.int16, DType.int32, DType.int64
+uint8, uint16, uint32, uint64 = DType.uint8, DType.uint16, DType.uint32, DType.uint64
+complex64, complex128 = DType.complex64, DType.complex128
+string, bool = DType.string, DType.bool  # noqa: A001: as in TensorFlow
+
+__all__ = [
+    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "Code",
+    "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies", "current_graph",
+    "DataLossError", "DeadlineExceededError", "default_runtime", "dense", "device", "DType", "Error", "errors",
+    "FailedPreconditionError", "float16", "float32", "float64", "gradients", "Graph", "group", "initializer", "int16",
+    "int32", "int64", "int8", "InternalError", "InvalidArgumentError", "load", "Model", "name_scope", "nn", "NotFoundError",
+    "Operation", "ops", "OutOfRangeError", "Output", "PermissionDeniedError", "placeholder", "recomputed",
+    "report_uninitialized_variables", "ResourceExhaustedError", "Runtime", "Scope", "Session", "string", "Tensor",
+    "trainable_variables", "types", "uint16", "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError",
+    "UnknownError", "variable", "variables", "while_loop",
+]

@@ -1,0 +1,142 @@
+"""The methods of graphs and outputs that are written in Python: `with graph:`, operators, subscripts."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy
+
+from . import ops
+from ._troupe import Graph, Output
+from .scopes import pop_scope, push_scope
+
+
+def _enter(graph: Graph) -> Graph:
+    push_scope(graph.scope())
+    return graph
+
+
+def _exit(graph: Graph, *failure: Any) -> None:
+    pop_scope()
+
+
+def _binary(function: Callable[..., Any]) -> Callable[[Output, Any], Any]:
+    return lambda self, other: function(self, other)
+
+
+def _reversed(function: Callable[..., Any]) -> Callable[[Output, Any], Any]:
+    return lambda self, other: function(other, self)
+
+
+def _divide(x: Any, y: Any) -> Any:
+    """Integers become float64 or, if they are small, float32, as in TensorFlow."""
+    dtype = (x if isinstance(x, Output) else y).dtype.name
+    if "int" in dtype:
+        wide = "float32" if dtype in ("int8", "uint8", "int16", "uint16") else "float64"
+        x, y = (ops.cast(value, wide) for value in (x, y))
+    return ops.real_div(x, y)
+
+
+def _is_boolean(x: Any, y: Any) -> bool:
+    return (x if isinstance(x, Output) else y).dtype.name == "bool"
+
+
+def _and(x: Any, y: Any) -> Any:
+    return (ops.logical_and if _is_boolean(x, y) else ops.bitwise_and)(x, y)
+
+
+def _or(x: Any, y: Any) -> Any:
+    return (ops.logical_or if _is_boolean(x, y) else ops.bitwise_or)(x, y)
+
+
+def _not(x: Output) -> Any:
+    return (ops.logical_not if x.dtype.name == "bool" else ops.invert)(x)
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    shapes = [value.shape for value in (x, y) if isinstance(value, Output)] + [
+        numpy.shape(value) for value in (x, y) if not isinstance(value, Output)
+    ]
+    flat = all(shape is None or len(shape) == 2 for shape in shapes)
+    return (ops.matmul if flat else ops.batch_matmul_v2)(x, y)
+
+
+def _no_truth(output: Output) -> bool:
+    raise TypeError(f"{output!r} has no value while the graph is built: use troupe.cond, or fetch it")
+
+
+def _no_length(output: Output) -> Any:
+    raise TypeError(f"{output!r} cannot be iterated: use troupe.ops.unstack, or fetch it")
+
+
+class _Slices:
+    """What a subscript selects, as StridedSlice says it."""
+
+    def __init__(self) -> None:
+        self.begin: list[Any] = []
+        self.end: list[Any] = []
+        self.strides: list[Any] = []
+        self.masks: dict[str, Any] = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0)
+
+    def _mark(self, mask: str) -> None:
+        self.masks[mask] |= 1 << len(self.begin)
+
+    def add(self, part: Any) -> None:
+        begin, end, stride = 0, 0, 1
+        if part is Ellipsis:
+            self._mark("ellipsis_mask")
+        elif part is None:
+            self._mark("new_axis_mask")
+        elif isinstance(part, slice):
+            begin, end, stride = part.start, part.stop, 1 if part.step is None else part.step
+            if begin is None:
+                self._mark("begin_mask")
+                begin = 0
+            if end is None:
+                self._mark("end_mask")
+                end = 0
+        else:
+            self._mark("shrink_axis_mask")
+            begin, end = part, part + 1
+        self.begin.append(begin)
+        self.end.append(end)
+        self.strides.append(stride)
+
+    @staticmethod
+    def vector(parts: list[Any]) -> Any:
+        if any(isinstance(part, Output) for part in parts):
+            return ops.stack([ops.cast(part, "int32") if isinstance(part, Output) else part for part in parts])
+        return numpy.array(parts, numpy.int32)
+
+
+def _subscript(output: Output, key: Any) -> Output:
+    slices = _Slices()
+    for part in key if isinstance(key, tuple) else (key,):
+        slices.add(part)
+    vectors = (slices.vector(part) for part in (slices.begin, slices.end, slices.strides))
+    return ops.strided_slice(output, *vectors, **slices.masks)
+
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": ops.add, "sub": ops.sub, "mul": ops.mul, "truediv": _divide, "floordiv": ops.floor_div, "mod": ops.floor_mod,
+    "pow": ops.pow, "matmul": _matmul, "and": _and, "or": _or,
+}
+_COMPARISONS: dict[str, Callable[..., Any]] = {
+    "lt": ops.less, "le": ops.less_equal, "gt": ops.greater, "ge": ops.greater_equal,
+}
+_OTHERS: dict[str, Any] = {
+    "neg": ops.neg, "abs": ops.abs, "invert": _not, "getitem": _subscript, "bool": _no_truth, "iter": _no_length,
+}
+
+
+def add_methods() -> None:
+    """Gives the classes of the extension module their methods in Python."""
+    setattr(Graph, "__enter__", _enter)
+    setattr(Graph, "__exit__", _exit)
+    setattr(Output, "__array_ufunc__", None)  # NumPy leaves operators to this class
+    for name, function in _BINARY.items():
+        setattr(Output, f"__{name}__", _binary(function))
+        setattr(Output, f"__r{name}__", _reversed(function))
+    for name, function in _COMPARISONS.items():
+        setattr(Output, f"__{name}__", _binary(function))
+    for name, function in _OTHERS.items():
+        setattr(Output, f"__{name}__", function if name in ("getitem", "bool", "iter") else (lambda f: lambda self: f(self))(function))

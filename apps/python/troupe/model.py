@@ -1,0 +1,110 @@
+"""Trained models: those that runs and checkpoints have, and saved models of TensorFlow."""
+from __future__ import annotations
+
+import os
+from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy
+
+from . import _troupe
+from ._troupe import DType
+
+_DEFAULT = "serving_default"
+
+
+class ModelTensor(NamedTuple):
+    """A tensor that a model takes or yields."""
+
+    dtype: DType
+    shape: Optional[tuple[Optional[int], ...]]
+
+
+class Signature(NamedTuple):
+    """A function of a model: its inputs and outputs by name, and what kind of function it is for servers."""
+
+    inputs: dict[str, ModelTensor]
+    outputs: dict[str, ModelTensor]
+    method: str
+
+
+def _tensors(table: dict[str, tuple[Any, Any]]) -> dict[str, ModelTensor]:
+    return {name: ModelTensor(*tensor) for name, tensor in table.items()}
+
+
+class Model:
+    """A trained model. It never changes, and threads may use it at the same time. Calls take arrays by name, or in the order of the
+    signature's inputs, and return a dictionary of arrays:
+
+        model = troupe.load("runs/digits/001")
+        classes = model(image=images)["class"]
+    """
+
+    def __init__(self, model: _troupe.Model):
+        self._model = model
+        self.signatures = {
+            name: Signature(_tensors(inputs), _tensors(outputs), method)
+            for name, (inputs, outputs, method) in model.signature_table().items()
+        }
+
+    @property
+    def source(self) -> str:
+        """Where the values of the variables come from: the folder of a checkpoint, or of a saved model."""
+        return self._model.source
+
+    @property
+    def inputs(self) -> dict[str, ModelTensor]:
+        """What predict() takes."""
+        return self.signatures[_DEFAULT].inputs
+
+    @property
+    def outputs(self) -> dict[str, ModelTensor]:
+        """What predict() yields."""
+        return self.signatures[_DEFAULT].outputs
+
+    def __call__(self, *values: Any, signature: str = _DEFAULT, **named: Any) -> dict[str, Any]:
+        """Computes all outputs of a signature. A single dictionary stands for arrays by name."""
+        if len(values) == 1 and isinstance(values[0], Mapping):
+            named = {**values[0], **named}
+            values = ()
+        if values and signature in self.signatures:
+            known = list(self.signatures[signature].inputs)
+            if len(values) > len(known):
+                raise TypeError(f"the model has {len(known)} inputs ({', '.join(known)}), but {len(values)} values were given")
+            for name, value in zip(known, values):
+                if name in named:
+                    raise TypeError(f"the input '{name}' was given twice")
+                named[name] = value
+        return self._model.run(named, signature)
+
+    def predict(self, *values: Any, batch: Optional[int] = None, **named: Any) -> dict[str, Any]:
+        """Computes what the model predicts for samples. With `batch`, so many samples are computed at a time, which bounds the memory
+        that is needed; then every input and output needs samples as its first dimension."""
+        if batch is None:
+            return self(*values, **named)
+        inputs = dict(zip(self.inputs, values)) if not (values and isinstance(values[0], Mapping)) else dict(values[0])
+        return _joined([self({**part}) for part in _parts({**inputs, **named}, batch)])
+
+    def __repr__(self) -> str:
+        return f"<troupe.Model {self.source!r} inputs={list(self.inputs)} outputs={list(self.outputs)}>"
+
+
+def _parts(inputs: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
+    if size < 1:
+        raise ValueError(f"a batch must have at least one sample, not {size}")
+    arrays = {name: numpy.asarray(value) for name, value in inputs.items()}
+    counts = {len(array) for array in arrays.values()}
+    if len(counts) > 1:
+        raise ValueError(f"the inputs have different numbers of samples: {sorted(counts)}")
+    count = counts.pop() if counts else 0
+    for begin in range(0, max(count, 1), size):
+        yield {name: array[begin : begin + size] for name, array in arrays.items()}
+
+
+def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {name: numpy.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def load(path: Union[str, os.PathLike[str]], threads: int = 0, tags: Sequence[str] = ("serve",)) -> Model:
+    """Loads a trained model. `path` is the folder of a run, of one of its checkpoints, or of a saved model of TensorFlow. `threads`:
+    how many compute, 0: one for each core."""
+    return Model(_troupe.load(os.fspath(path), threads, list(tags)))

@@ -1,0 +1,240 @@
+"""Optimizers, schedules of learning rates, losses and layers. Names and defaults are those of run files and of C++.
+
+    network = troupe.nn.Network()
+    logits = network.dense(network.dense(image, 100, activation="relu"), 10)
+    loss = troupe.nn.softmax_cross_entropy(logits, label)
+    step = troupe.nn.Adam(1e-3).minimize(loss)
+"""
+from __future__ import annotations
+
+from typing import Any, Callable, Optional, Sequence, Union
+
+from . import _troupe
+from ._troupe import (
+    Operation,
+    Output,
+    Schedule,
+    constant_rate,
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    natural_exp_decay,
+    piecewise_constant,
+    polynomial_decay,
+    warm_up,
+)
+from .building import Gradient, inside
+from .scopes import current_scope
+from .types import TensorLike
+
+#: A number, a schedule, or a function that returns the rate for the number of updates before, a float scalar.
+LearningRate = Union[float, Schedule, Callable[[Output], TensorLike]]
+#: Gradients beside their variables, as compute_gradients() returns them.
+Gradients = list[tuple[Gradient, Output]]
+
+
+def _rate(rate: LearningRate) -> Any:
+    return inside(rate) if callable(rate) and not isinstance(rate, Schedule) else rate
+
+
+class Optimizer:
+    """Changes variables so that a loss becomes smaller."""
+
+    def __init__(self, method: str, learning_rate: LearningRate, **numbers: float):
+        self._method, self._learning_rate = method, learning_rate
+        self._numbers = {name: float(number) for name, number in numbers.items()}
+
+    def compute_gradients(self, loss: Output, variables: Optional[Sequence[Output]] = None) -> Gradients:
+        """Returns the gradients of a loss by variables, by default by all trainable ones on which it depends."""
+        return compute_gradients(loss, variables)
+
+    def apply_gradients(self, gradients: Gradients) -> Operation:
+        """Returns an operation that applies one update. It adds variables, so call troupe.initializer() later."""
+        variables = [variable for _, variable in gradients]
+        return _troupe.apply_gradients(current_scope(variables), self._method, _rate(self._learning_rate), self._numbers, list(gradients))
+
+    def minimize(self, loss: Output, variables: Optional[Sequence[Output]] = None) -> Operation:
+        """Returns an operation that computes the gradients of a loss and applies them."""
+        return self.apply_gradients(self.compute_gradients(loss, variables))
+
+
+class Sgd(Optimizer):
+    def __init__(self, learning_rate: LearningRate):
+        super().__init__("sgd", learning_rate)
+
+
+class Momentum(Optimizer):
+    def __init__(self, learning_rate: LearningRate, momentum: float, nesterov: bool = False):
+        super().__init__("momentum", learning_rate, momentum=momentum, nesterov=nesterov)
+
+
+class Adagrad(Optimizer):
+    def __init__(self, learning_rate: LearningRate, initial_accumulator: float = 0.1):
+        super().__init__("adagrad", learning_rate, initial_accumulator=initial_accumulator)
+
+
+class AdagradDa(Optimizer):
+    def __init__(self, learning_rate: LearningRate, l1: float = 0, l2: float = 0, initial_accumulator: float = 0.1):
+        super().__init__("adagrad_da", learning_rate, l1=l1, l2=l2, initial_accumulator=initial_accumulator)
+
+
+class Adadelta(Optimizer):
+    def __init__(self, learning_rate: LearningRate = 1.0, decay: float = 0.95, epsilon: float = 1e-8):
+        super().__init__("adadelta", learning_rate, decay=decay, epsilon=epsilon)
+
+
+class Adam(Optimizer):
+    def __init__(self, learning_rate: LearningRate, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, lazy: bool = False):
+        super().__init__("adam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
+
+
+class AdamW(Optimizer):
+    def __init__(self, learning_rate: LearningRate, weight_decay: float = 0.01, beta1: float = 0.9, beta2: float = 0.999,
+                 epsilon: float = 1e-8, lazy: bool = False):
+        super().__init__("adamw", learning_rate, weight_decay=weight_decay, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
+
+
+class Nadam(Optimizer):
+    def __init__(self, learning_rate: LearningRate, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, lazy: bool = False):
+        super().__init__("nadam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
+
+
+class AdaMax(Optimizer):
+    def __init__(self, learning_rate: LearningRate, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, lazy: bool = False):
+        super().__init__("adamax", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
+
+
+class RmsProp(Optimizer):
+    def __init__(self, learning_rate: LearningRate, decay: float = 0.9, momentum: float = 0, epsilon: float = 1e-10, centered: bool = False):
+        super().__init__("centered_rmsprop" if centered else "rmsprop", learning_rate, decay=decay, momentum=momentum, epsilon=epsilon)
+
+
+class Ftrl(Optimizer):
+    def __init__(self, learning_rate: LearningRate, l1: float = 0, l2: float = 0, power: float = -0.5, initial_accumulator: float = 0.1,
+                 shrinkage: float = 0):
+        super().__init__("ftrl", learning_rate, l1=l1, l2=l2, power=power, initial_accumulator=initial_accumulator, shrinkage=shrinkage)
+
+
+class ProximalSgd(Optimizer):
+    def __init__(self, learning_rate: LearningRate, l1: float = 0, l2: float = 0):
+        super().__init__("proximal_sgd", learning_rate, l1=l1, l2=l2)
+
+
+class ProximalAdagrad(Optimizer):
+    def __init__(self, learning_rate: LearningRate, l1: float = 0, l2: float = 0, initial_accumulator: float = 0.1):
+        super().__init__("proximal_adagrad", learning_rate, l1=l1, l2=l2, initial_accumulator=initial_accumulator)
+
+
+def compute_gradients(loss: Output, variables: Optional[Sequence[Output]] = None) -> Gradients:
+    """Returns the gradients of a loss by variables, by default by all trainable ones on which it depends."""
+    return _troupe.compute_gradients(current_scope(loss), loss, None if variables is None else list(variables))
+
+
+def clip_by_value(gradients: Gradients, limit: float) -> Gradients:
+    """Limits each element to [-limit, limit]."""
+    return _troupe.clip_by_value(current_scope([v for _, v in gradients]), list(gradients), limit)
+
+
+def clip_by_norm(gradients: Gradients, norm: float) -> Gradients:
+    """Scales each gradient whose L2 norm is larger than `norm` to that norm."""
+    return _troupe.clip_by_norm(current_scope([v for _, v in gradients]), list(gradients), norm)
+
+
+def clip_by_global_norm(gradients: Gradients, norm: float) -> Gradients:
+    """Scales all gradients so that their common norm is at most `norm`."""
+    return _troupe.clip_by_global_norm(current_scope([v for _, v in gradients]), list(gradients), norm)
+
+
+def add_weight_decay(gradients: Gradients, rate: float) -> Gradients:
+    """Adds rate * variable to each gradient."""
+    return _troupe.add_weight_decay(current_scope([v for _, v in gradients]), list(gradients), rate)
+
+
+def global_norm(gradients: Gradients) -> Output:
+    """Returns the L2 norm of all gradients together."""
+    return _troupe.global_norm(current_scope([v for _, v in gradients]), list(gradients))
+
+
+def save_variables(prefix: TensorLike, variables: Optional[Sequence[Output]] = None) -> Operation:
+    """Returns an operation that writes variables to files in TensorFlow's format whose names begin with `prefix`, a string."""
+    return _troupe.save_variables(current_scope(prefix, variables), prefix, variables)
+
+
+def restore_variables(prefix: TensorLike, variables: Optional[Sequence[Output]] = None) -> Operation:
+    """Returns an operation that reads variables from such files."""
+    return _troupe.restore_variables(current_scope(prefix, variables), prefix, variables)
+
+
+# ---- Losses and metrics: the mean over the samples of what is predicted and what is true.
+
+
+def mean_squared_error(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.mean_squared_error(current_scope(predicted, label), predicted, label)
+
+
+def mean_absolute_error(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.mean_absolute_error(current_scope(predicted, label), predicted, label)
+
+
+def mean_absolute_percentage_error(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.mean_absolute_percentage_error(current_scope(predicted, label), predicted, label)
+
+
+def mean_squared_log_error(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.mean_squared_log_error(current_scope(predicted, label), predicted, label)
+
+
+def log_cosh(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.log_cosh(current_scope(predicted, label), predicted, label)
+
+
+def huber(predicted: TensorLike, label: TensorLike, delta: float = 1.0) -> Output:
+    return _troupe.huber(current_scope(predicted, label), predicted, label, delta)
+
+
+def quantile_loss(predicted: TensorLike, label: TensorLike, quantile: float = 0.5) -> Output:
+    return _troupe.quantile_loss(current_scope(predicted, label), predicted, label, quantile)
+
+
+def poisson_loss(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.poisson_loss(current_scope(predicted, label), predicted, label)
+
+
+def cosine_distance(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.cosine_distance(current_scope(predicted, label), predicted, label)
+
+
+def softmax_cross_entropy(logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0) -> Output:
+    """`label` holds classes [n], or probabilities [n, classes]."""
+    return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing)
+
+
+def binary_cross_entropy(logits: TensorLike, label: TensorLike) -> Output:
+    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label)
+
+
+def hinge(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.hinge(current_scope(predicted, label), predicted, label)
+
+
+def squared_hinge(predicted: TensorLike, label: TensorLike) -> Output:
+    return _troupe.squared_hinge(current_scope(predicted, label), predicted, label)
+
+
+def accuracy(logits: TensorLike, label: TensorLike) -> Output:
+    """The share of samples whose class is predicted."""
+    return _troupe.accuracy(current_scope(logits, label), logits, label)
+
+
+def top_k_accuracy(logits: TensorLike, label: TensorLike, k: int = 5) -> Output:
+    """The share of samples whose class is among the k most likely ones."""
+    return _troupe.top_k_accuracy(current_scope(logits, label), logits, label, k)
+
+
+class Network(_troupe.Network):
+    """Layers and their weights. Add update_averages() to the training step if there are layers with batch_norm. rebuilt() gives a
+    network with the same weights for another build of the same layers, for example for inference."""
+
+    def __init__(self, training: bool = True):
+        super().__init__(current_scope(), training)

@@ -1,0 +1,176 @@
+"""Graphs: ops, operators, scopes, gradients, control flow, GraphDef, errors."""
+import numpy as np
+import pytest
+
+import troupe
+
+
+def test_ops_have_the_names_of_the_op_table():
+    assert troupe.ops.matmul.__doc__.startswith("MatMul. Inputs: a: T, b: T.")
+    assert callable(troupe.ops.mat_mul) and callable(troupe.ops.conv2d) and callable(troupe.ops.top_kv2)
+
+
+def test_an_op_by_both_of_its_names(session):
+    a, b = np.ones([2, 3], np.float32), np.full([2, 4], 2, np.float32)
+    product = troupe.ops.mat_mul(a, b, transpose_a=True, name="product")
+    assert product.name == "product:0" and product.shape == (3, 4) and product.dtype == troupe.float32
+    assert product.op.type == "MatMul" and product.op.attribute("transpose_a") is True
+    np.testing.assert_array_equal(session.run(product), session.run(troupe.ops.matmul(a, b, transpose_a=True)))
+
+
+def test_ops_with_several_outputs_and_lists(session):
+    values, indices = session.run(troupe.ops.top_kv2([1.0, 3.0, 2.0], 2))
+    assert values.tolist() == [3, 2] and indices.tolist() == [1, 2]
+    parts = troupe.ops.split([[1, 2], [3, 4]], 2, axis=1)
+    assert [part.tolist() for part in session.run(parts)] == [[[1], [3]], [[2], [4]]]
+    assert session.run(troupe.ops.concat([[1, 2], troupe.constant([3])], 0)).tolist() == [1, 2, 3]
+
+
+def test_reductions_over_all_axes_or_some(session):
+    x = troupe.placeholder("float32")
+    sums = [troupe.ops.sum(x), troupe.ops.sum(x, 0), troupe.ops.sum(x, [0, 1], keep_dims=True)]
+    whole, columns, kept = session.run(sums, {x: np.arange(6).reshape(2, 3)})
+    assert whole == 15 and columns.tolist() == [3, 5, 7] and kept.tolist() == [[15]]
+
+
+def test_operators(session):
+    x = np.array([[1.0, -2.0], [3.0, 4.0]], np.float32)
+    t = troupe.constant(x)
+    cases = {
+        "add": (t + 1, x + 1), "radd": (1 + t, 1 + x), "array": (x + t, x + x), "sub": (5 - t, 5 - x), "mul": (t * t, x * x),
+        "div": (1 / t, 1 / x), "pow": (t**2, x**2), "floordiv": (t // 2, x // 2), "mod": (t % 2, x % 2), "matmul": (t @ x, x @ x),
+        "rmatmul": (x @ t, x @ x), "neg": (-t, -x), "abs": (abs(t), abs(x)), "less": (t < 2, x < 2), "ge": (t >= 3.0, x >= 3),
+        "and": ((t > 0) & (t < 4), (x > 0) & (x < 4)), "not": (~(t > 0), ~(x > 0)),
+    }
+    results = session.run({name: case[0] for name, case in cases.items()})
+    for name, (_, expected) in cases.items():
+        np.testing.assert_allclose(results[name], expected, err_msg=name)
+    assert session.run(troupe.constant(7) / 2) == 3.5
+
+
+@pytest.mark.parametrize("key", [1, -1, slice(1, 3), slice(None, None, 2), (slice(None), 1), (Ellipsis, -1), (None, 0),
+                                 (0, slice(1, None), slice(None, -1)), slice(None, None, -1)])
+def test_subscripts(session, key):
+    x = np.arange(60).reshape(3, 4, 5)
+    np.testing.assert_array_equal(session.run(troupe.constant(x)[key]), x[key])
+
+
+def test_a_subscript_may_be_a_tensor(session):
+    assert session.run(troupe.constant([5, 6, 7])[troupe.constant(1)]) == 6
+
+
+def test_outputs_have_no_value_while_the_graph_is_built(graph):
+    x = troupe.constant([1.0])
+    with pytest.raises(TypeError, match="no value"):
+        bool(x > 0)
+    with pytest.raises(TypeError, match="iterated"):
+        list(x)
+    assert x == x and x != troupe.constant([1.0]) and len({x, x.op.outputs[0]}) == 1
+
+
+def test_types_of_constants(graph):
+    assert [troupe.constant(value).dtype.name for value in (1, 2**40, 1.0, True, "a", b"a", 1j, np.float64(1), np.arange(2))] == [
+        "int32", "int64", "float32", "bool", "string", "string", "complex64", "float64", "int64"]
+    assert troupe.constant(1, "float64").dtype == troupe.float64
+    assert (troupe.constant(np.float64(2)) * 3).dtype == troupe.float64
+    assert (troupe.constant(np.float32(2)) * np.array([3.0])).dtype == troupe.float32
+
+
+@pytest.mark.parametrize("name", [np.float32, "float32", "float", float, np.dtype("float32"), troupe.float32, "f4"])
+def test_names_of_types(name):
+    assert troupe.as_dtype(name) == troupe.float32
+
+
+def test_scopes(graph):
+    with troupe.name_scope("layer"), troupe.device("/cpu:0"):
+        a = troupe.constant(1.0, name="a")
+        with troupe.control_dependencies([a]):
+            b = troupe.ops.neg(2.0, name="b")
+    assert a.name == "layer/a:0" and "CPU:0" in a.op.device.upper()
+    assert b.op.control_inputs == [a.op] and troupe.constant(0).op.device == ""
+    assert graph.output("layer/a") == a and graph.operation("layer/b") == b.op and "layer/a" in graph
+    with pytest.raises(troupe.NotFoundError, match="layer/a"):
+        graph.output("layer/x")
+
+
+def test_without_a_graph_in_use_that_of_the_inputs_is_used(graph):
+    with troupe.Graph() as other:
+        x = troupe.placeholder("float32", [2])
+    with pytest.raises(troupe.InvalidArgumentError, match="another graph"):
+        troupe.ops.neg(x)
+    assert (x.graph is other) and len(other) == 1
+
+
+def test_no_graph():
+    with pytest.raises(RuntimeError, match="no graph in use"):
+        troupe.constant(1)
+    with troupe.Graph():
+        x = troupe.constant(1)
+    assert (x + 1).graph is x.graph
+
+
+def test_gradients(session):
+    x = troupe.placeholder("float32", [3])
+    unused = troupe.constant([1.0])
+    slope, none = troupe.gradients(troupe.ops.sum(x**3), [x, unused])
+    assert none is None
+    np.testing.assert_allclose(session.run(slope, {x: [1, 2, 3]}), [3, 12, 27])
+    (weighted,) = troupe.gradients([x**2], x, grad_ys=[np.array([1, 0, 2], np.float32)])
+    np.testing.assert_allclose(session.run(weighted, {x: [1, 2, 3]}), [2, 0, 12])
+
+
+def test_gradients_that_are_rows(session):
+    table = troupe.constant(np.ones([4, 2], np.float32))
+    (rows,) = troupe.gradients(troupe.ops.gather(table, [1, 1, 3]), table)
+    assert isinstance(rows, tuple)
+    assert session.run(troupe.dense(rows, table)).tolist() == [[0, 0], [2, 2], [0, 0], [1, 1]]
+
+
+def test_conditionals_and_loops(session):
+    x = troupe.placeholder("int32", [])
+    y = troupe.cond(x > 0, lambda: x * 2, lambda: -1)
+    pair = troupe.cond(x > 0, lambda: [x, x + 1], lambda: [x, x])
+    assert session.run([y, pair], {x: 5}) == [10, [5, 6]]
+    assert session.run([y, pair], {x: -5}) == [-1, [-5, -5]]
+    i, total = troupe.while_loop(lambda i, total: i < x, lambda i, total: (i + 1, total + i), [0, 0])
+    assert session.run([i, total], {x: 10}) == [10, 45]
+
+
+def test_the_exception_of_a_branch_is_that_of_the_caller(graph):
+    def fail():
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        troupe.cond(True, fail, lambda: 1)
+
+
+def test_graph_def(session, graph):
+    x = troupe.placeholder("float32", [None], name="x")
+    troupe.ops.sum(x * x, name="energy")
+    copy = troupe.Graph.from_graph_def(graph.graph_def())
+    assert len(copy) == len(graph)
+    with troupe.Session(copy) as other:
+        assert other.run("energy:0", {"x:0": [1, 2, 3]}) == 14
+    with pytest.raises(troupe.InvalidArgumentError):
+        troupe.Graph.from_graph_def(b"\xff\xff\xff")
+
+
+def test_mistakes_name_op_and_argument(graph):
+    with pytest.raises(troupe.InvalidArgumentError, match="MatMul"):
+        troupe.ops.matmul(np.ones([2, 3], np.float32), np.ones([2, 3], np.float32))
+    with pytest.raises(troupe.InvalidArgumentError, match="'b'"):
+        troupe.ops.matmul(np.ones([2, 3], np.float32), "text")
+    with pytest.raises(troupe.InvalidArgumentError, match="transpose_a"):
+        troupe.ops.mat_mul([[1.0]], [[1.0]], transpose_a="yes")
+    with pytest.raises(TypeError):
+        troupe.ops.matmul([[1.0]], [[1.0]], transpose_c=True)
+    with pytest.raises(troupe.InvalidArgumentError, match="no type"):
+        troupe.placeholder(object())
+
+
+@pytest.mark.parametrize("code", range(1, 16))
+def test_each_code_has_an_exception(code):
+    with pytest.raises(troupe.Error) as caught:
+        troupe._troupe.fail_with(code, "what is wrong")
+    assert caught.value.code == code and caught.value.text == "what is wrong"
+    assert type(caught.value) is not troupe.Error

@@ -1,0 +1,144 @@
+"""Optimizers, schedules, losses and layers."""
+import inspect
+
+import numpy as np
+import pytest
+
+import troupe
+from troupe import nn
+
+OPTIMIZERS = [cls for _, cls in inspect.getmembers(nn, inspect.isclass) if issubclass(cls, nn.Optimizer) and cls is not nn.Optimizer]
+
+
+def optimizer_of(cls):
+    return cls(0.05, momentum=0.9) if cls is nn.Momentum else cls(0.05)
+
+
+@pytest.mark.parametrize("cls", OPTIMIZERS, ids=lambda cls: cls.__name__)
+def test_every_optimizer_makes_a_loss_smaller(graph, cls):
+    v = troupe.variable(np.zeros(2, np.float32))
+    loss = troupe.ops.sum((v - [1.0, -2.0]) ** 2)
+    step = optimizer_of(cls).minimize(loss)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        before = session.run(loss)
+        for _ in range(20):
+            session.run(step)
+        assert session.run(loss) < before
+
+
+def values_after(graph, rate, steps):
+    v = troupe.variable(0.0)
+    step = nn.Sgd(rate).minimize(v)  # each step subtracts the rate
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        values = [0.0]
+        for _ in range(steps):
+            session.run(step)
+            values.append(float(session.run(v)))
+    return -np.diff(values)
+
+
+def test_schedules(graph):
+    np.testing.assert_allclose(values_after(graph, nn.piecewise_constant([1], [1.0, 0.5]), 4), [1, 1, 0.5, 0.5], rtol=1e-6)
+
+
+def test_a_schedule_may_be_a_function(graph):
+    np.testing.assert_allclose(values_after(graph, lambda step: 1.0 / (step + 1.0), 3), [1, 1 / 2, 1 / 3], rtol=1e-5)
+
+
+@pytest.mark.parametrize("schedule", [nn.constant_rate(1), nn.exponential_decay(1, 10, 0.5), nn.natural_exp_decay(1, 10, 0.5),
+                                      nn.inverse_time_decay(1, 10, 0.5, staircase=True), nn.polynomial_decay(1, 10, 0.1),
+                                      nn.cosine_decay(1, 10), nn.cosine_decay_restarts(1, 10), nn.warm_up(2, nn.constant_rate(1))])
+def test_all_schedules(graph, schedule):
+    assert np.all(values_after(graph, schedule, 2) > 0)
+
+
+def test_gradients_can_be_changed(graph):
+    v = troupe.variable(np.array([3.0, 4.0], np.float32))
+    gradients = nn.compute_gradients(troupe.ops.sum(v * v))
+    assert [variable for _, variable in gradients] == [v]
+    norm = nn.global_norm(gradients)
+    clipped = nn.clip_by_global_norm(gradients, 1.0)
+    step = nn.Sgd(1.0).apply_gradients(nn.add_weight_decay(nn.clip_by_value(nn.clip_by_norm(clipped, 5.0), 9.0), 0.0))
+    doubled = nn.Sgd(1.0).apply_gradients([(gradient * 0.0, variable) for gradient, variable in gradients])
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        assert session.run(norm) == 10
+        session.run([step, doubled])
+        np.testing.assert_allclose(session.run(v), [2.4, 3.2], rtol=1e-6)
+
+
+LOSSES = ["mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_log_error", "log_cosh", "huber",
+          "quantile_loss", "poisson_loss", "cosine_distance", "hinge", "squared_hinge"]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_numbers(session, name):
+    label = np.array([[1.0, 0.0], [1.0, 1.0]], np.float32)
+    assert np.isfinite(session.run(getattr(nn, name)(label * 0.5, label)))
+
+
+def test_losses_and_metrics_of_classes(session):
+    logits, label = np.array([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], np.float32), np.array([0, 2])
+    assert session.run(nn.accuracy(logits, label)) == 0.5 and session.run(nn.top_k_accuracy(logits, label, k=3)) == 1
+    odds = np.exp(2) / (np.exp(2) + 2)
+    expected = -(np.log(odds) + np.log((1 - odds) / 2)) / 2
+    assert session.run(nn.softmax_cross_entropy(logits, label)) == pytest.approx(expected, rel=1e-5)
+    assert session.run(nn.binary_cross_entropy([0.0, 0.0], [1.0, 0.0])) == pytest.approx(np.log(2), rel=1e-5)
+
+
+def test_layers_share_weights_between_builds(graph):
+    x = troupe.placeholder("float32", [None, 4])
+    network = nn.Network()
+    trained = network.dropout(network.dense(x, 3, init=1.0), 0.9)
+    same = network.rebuilt(training=False)
+    inferred = same.dropout(same.dense(x, 3, init=1.0), 0.9)
+    assert list(network.weights) == ["dense_weights", "dense_bias"] and len(troupe.variables()) == 2
+    assert network.training and not same.training
+    with troupe.Session(graph, seed=3) as session:
+        session.run(troupe.initializer())
+        assert session.run(inferred, {x: np.ones([1, 4])}).tolist() == [[4, 4, 4]]
+        assert (session.run(trained, {x: np.ones([50, 4])}) == 0).any()
+
+
+def test_layers_of_images(graph):
+    network = nn.Network()
+    x = network.conv2d(np.ones([2, 8, 8, 3], np.float32), 4, kernel=(3, 2), activation="relu")
+    x = network.max_pool2d(network.batch_norm(x))
+    shapes = [x.shape, network.avg_pool2d(x).shape, network.flatten(x).shape, network.global_avg_pool2d(x).shape]
+    assert shapes == [(2, 4, 4, 4), (2, 2, 2, 4), (2, 64), (2, 4)]
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        session.run([x, network.update_averages()])
+
+
+def test_layers_of_sequences(graph):
+    network = nn.Network().at("encoder")
+    x = network.layer_norm(network.embedding(np.array([[1, 2, 3]]), rows=10, units=4))
+    assert network.lstm(x, 5).shape == (1, 5) and network.gru(x, 5, sequences=True).shape == (1, 3, 5)
+    assert network.named("look").attention(x, heads=2).shape == (1, 3, 4)
+    assert all(name.startswith("encoder/") for name in network.weights)
+
+
+def test_mistakes_name_the_layer(graph):
+    with pytest.raises(troupe.InvalidArgumentError, match="dense"):
+        nn.Network().dense(np.ones([2, 3], np.float32), 0)
+    with pytest.raises(troupe.InvalidArgumentError, match="he_normal"):
+        nn.Network().dense(np.ones([2, 3], np.float32), 2, init="he")
+    with pytest.raises(troupe.InvalidArgumentError, match="learnin_rate|hyperparameter|no"):
+        nn.Optimizer("adam", 0.1, learnin_rate=1).minimize(troupe.variable(1.0))
+
+
+def test_variables_in_files_of_tensorflow(graph, tmp_path):
+    v = troupe.variable([1.0, 2.0])
+    prefix = troupe.placeholder("string", [])
+    save, restore = nn.save_variables(prefix), nn.restore_variables(prefix)
+    zero = troupe.assign(v, [0.0, 0.0])
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        session.run(save, {prefix: str(tmp_path / "model")})
+        session.run(zero.op)
+        session.run(restore, {prefix: str(tmp_path / "model")})
+        assert session.run(v).tolist() == [1, 2]
+    assert (tmp_path / "model.index").exists()

@@ -1,0 +1,233 @@
+"""Sessions: fetches of any structure, callables, threads, timeouts, Ctrl-C, checkpoints."""
+import collections
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import troupe
+
+
+def test_fetches_of_any_structure(session):
+    x, y = troupe.constant(1, name="x"), troupe.constant(2)
+    nothing = troupe.group(x)
+    pair = collections.namedtuple("pair", "first second")
+    assert session.run({"a": [x, (y,)], "b": nothing, "c": {"d": "x:0"}}) == {"a": [1, (2,)], "b": None, "c": {"d": 1}}
+    assert session.run(pair(y, x)) == pair(2, 1)
+    assert session.run([]) == [] and session.run([x, x, y]) == [1, 1, 2]
+    assert session.run("x") == 1 and session.run(nothing) is None
+
+
+def test_outputs_themselves_can_be_fed_and_fetched(session):
+    x = troupe.placeholder("int32", [])
+    y = x + 1
+    assert session.run([x, y], {x: 3}) == [3, 4] and session.run(y * 2, {y: 10}) == 20
+
+
+def test_mistakes_in_feeds_and_fetches(session):
+    x = troupe.placeholder("float32", [2])
+    with pytest.raises(troupe.InvalidArgumentError, match="Placeholder"):
+        session.run(x + 1)
+    with pytest.raises(troupe.InvalidArgumentError):
+        session.run(x + 1, {x: [1, 2, 3]})
+    with pytest.raises(troupe.InvalidArgumentError, match="output or operation"):
+        session.run(3)
+    with pytest.raises(troupe.NotFoundError):
+        session.run("nothing")
+    with troupe.Graph():
+        other = troupe.constant(1)
+    with pytest.raises(troupe.InvalidArgumentError, match="another graph"):
+        session.run(other)
+    with pytest.raises(troupe.InvalidArgumentError, match="another graph"):
+        session.run(x + 1, {other: 1})
+
+
+def test_the_failure_of_a_step_says_where(session):
+    x = troupe.placeholder("int32", [], name="x")
+    y = troupe.ops.floor_div(1, x, name="quotient")
+    with pytest.raises(troupe.InvalidArgumentError) as caught:
+        session.run(y, {x: 0})
+    assert caught.value.node == "quotient" and caught.value.op == "FloorDiv" and "quotient" in str(caught.value)
+
+
+def test_callables(session):
+    x, y = troupe.placeholder("float32", [None]), troupe.placeholder("float32", [])
+    step = session.make_callable({"sum": x + y, "product": x * y}, [x, y])
+    result = step([1, 2], 3)
+    assert result["sum"].tolist() == [4, 5] and result["product"].tolist() == [3, 6]
+    with pytest.raises(troupe.InvalidArgumentError, match="2 feeds"):
+        step([1, 2])
+    assert session.make_callable(troupe.constant(1))() == 1
+
+
+def test_the_graph_may_grow(session):
+    x = troupe.constant(1)
+    for i in range(300):
+        x = x + 1
+        assert session.run(x) == i + 2
+
+
+def test_state_lasts_between_steps(graph):
+    v = troupe.variable([1.0, 2.0], name="v")
+    more = troupe.ops.assign_add(v, [1.0, 1.0])
+    with troupe.Session(graph) as session:
+        with pytest.raises(troupe.FailedPreconditionError, match="v"):
+            session.run(v)
+        assert session.run(troupe.report_uninitialized_variables()).tolist() == [b"v"]
+        session.run(troupe.initializer())
+        for _ in range(3):
+            session.run(more.op)
+        assert session.run(v).tolist() == [4, 5] and troupe.variables() == [v]
+
+
+def test_checkpoints(graph, tmp_path):
+    v = troupe.variable([1.0, 2.0])
+    change = troupe.ops.assign_add(v, [1.0, 1.0])
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        assert session.save(str(tmp_path), round=7, note="mine").startswith(str(tmp_path))
+        session.run(change)
+        restored = session.restore(str(tmp_path))
+        assert (restored["round"], restored["note"], restored["missing"]) == (7, "mine", [])
+        assert session.run(v).tolist() == [1, 2]
+        with pytest.raises(troupe.NotFoundError):
+            session.restore(str(tmp_path / "none"))
+
+
+def endless():
+    """Returns a step that ends only if it is cancelled."""
+    queue = troupe.ops.fifo_queue(["float32"], shapes=[[]])
+    return troupe.ops.queue_dequeue_v2(queue, component_types=["float32"])[0]
+
+
+def test_timeouts(session):
+    with pytest.raises(troupe.DeadlineExceededError):
+        session.run(endless(), timeout=0.05)
+    with pytest.raises(TimeoutError):
+        session.make_callable(endless())(timeout=0.05)
+    for timeout in (0, -1, float("nan")):
+        with pytest.raises(troupe.InvalidArgumentError, match="timeout"):
+            session.run(troupe.constant(1), timeout=timeout)
+
+
+def test_a_closed_session(graph):
+    x = troupe.constant(1)
+    session = troupe.Session(graph)
+    step = session.make_callable(x)
+    session.close()
+    session.close()
+    for call in (step, lambda: session.run(x), lambda: session.make_callable(x)):
+        with pytest.raises(troupe.FailedPreconditionError, match="closed"):
+            call()
+
+
+def test_other_threads_go_on_while_a_step_runs_and_cancel_it(graph):
+    started = troupe.ops.fifo_queue(["float32"], shapes=[[]])
+    with troupe.control_dependencies([troupe.ops.queue_enqueue_v2(started, [1.0])]):
+        waits = endless()
+    has_started = troupe.ops.queue_dequeue_v2(started, component_types=["float32"])
+    session = troupe.Session(graph)
+    failures = []
+
+    def run():
+        try:
+            session.run(waits)
+        except troupe.CancelledError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    session.run(has_started)  # other threads run steps, too
+    session.cancel()
+    thread.join(30)
+    assert not thread.is_alive() and len(failures) == 1
+
+
+def test_many_threads(graph):
+    x = troupe.placeholder("float32", [None])
+    y = troupe.ops.sum(x * 2.0)
+    failures = []
+    with troupe.Session(graph) as session:
+        step = session.make_callable(y, [x])
+
+        def work(seed):
+            for i in range(200):
+                values = np.full(1000 + seed, i, np.float32)
+                if step(values) != 2 * i * len(values) or session.run(y, {x: values}) != 2 * i * len(values):
+                    failures.append((seed, i))
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for i in range(100):  # the graph grows meanwhile
+            assert session.run(troupe.constant(i)) == i
+        for thread in threads:
+            thread.join()
+    assert not failures
+
+
+INTERRUPTED = """
+import os, signal, threading, time, troupe
+with troupe.Graph() as graph:
+    queue = troupe.ops.fifo_queue(["float32"], shapes=[[]])
+    waits = troupe.ops.queue_dequeue_v2(queue, component_types=["float32"])[0]
+    with troupe.Session(graph) as session:
+        for attempt in range(2):
+            if attempt == 1:  # a handler that the program sets later
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            try:
+                session.run(waits)
+            except KeyboardInterrupt:
+                print("interrupted", flush=True)
+        print(session.run(troupe.constant(5)))
+"""
+
+
+def test_ctrl_c_cancels_the_step():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, env=os.environ)
+    assert done.stdout.split() == ["interrupted", "interrupted", "5"], done.stderr
+    assert done.returncode == 0 and done.stderr == ""
+
+
+LEFT_OPEN = """
+import numpy as np, troupe
+graph = troupe.Graph()
+with graph:
+    x = troupe.placeholder("float32", [None])
+    y = x + 1.0
+session = troupe.Session(graph)
+step = session.make_callable(y, [x])
+result = step(np.zeros(100000, np.float32))
+"""
+
+
+def test_the_interpreter_ends_with_everything_open():
+    done = subprocess.run([sys.executable, "-c", LEFT_OPEN], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_seeds(graph):
+    numbers = troupe.ops.random_uniform([4])
+    def draw(seed):
+        with troupe.Session(graph, seed=seed) as session:
+            return session.run(numbers).tolist()
+    assert draw(1) == draw(1) != draw(2)
+
+
+def test_devices():
+    graph = troupe.Graph(troupe.Runtime(threads=2, cpus=2))
+    with graph, troupe.device("/cpu:1"):
+        x = troupe.constant(1) + 1
+    with troupe.Session(graph) as session:
+        assert session.run(x) == 2
+    with graph, troupe.device("/cpu:7"):
+        y = troupe.constant(1) + 1
+    with troupe.Session(graph) as session, pytest.raises(troupe.InvalidArgumentError, match="(?i)cpu:7"):
+        session.run(y)
+    with troupe.Session(graph, soft_placement=True) as session:
+        assert session.run(y) == 2
