@@ -10,6 +10,7 @@
 #include "apps/python/nn.h"
 #include "apps/python/op_table.h"
 #include "apps/python/session.h"
+#include "apps/python/training.h"
 
 PYBIND11_MODULE(_troupe, module) {
   namespace python = troupe::python;
@@ -25,4 +26,6 @@ PYBIND11_MODULE(_troupe, module) {
   python::bind_losses(module);
   python::bind_layers(module);
   python::bind_models(module);
+  python::bind_training(module);
+  python::bind_samples(module);
 }

@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/samples.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
@@ -54,7 +54,7 @@ look_at "${library%/*}/libtroupe_inference.so" troupe::Model::run none
 
 # Public headers bring std and our own; <troupe/service.h> alone brings Cap'n Proto.
 compiler=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_COMPILER=//p')
-printf '#include <troupe/%s.h>\n' troupe op training inference >"$work/all.cpp"
+printf '#include <troupe/%s.h>\n' troupe op training samples inference >"$work/all.cpp"
 "$compiler" -std=c++20 -I "$prefix/include" -M "$work/all.cpp" | tr -s ' \\' '\n' >"$work/headers"
 ! grep -E '/(caf|capnp|kj|boost|eigen3|Eigen|fmt|spdlog|dnnl|oneapi|google|hwy|openssl|re2|tbb|unicode)/' "$work/headers" >&2 || fail "public headers include these"
 

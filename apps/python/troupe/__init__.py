@@ -10,7 +10,7 @@
 
 docs/python.md is the manual.
 """
-from . import errors, nn, ops, types
+from . import data, errors, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
 from ._troupe import Callable, DType, Graph, Operation, Output, Runtime, Scope, Session, Tensor, as_dtype
@@ -29,6 +29,7 @@ from .building import (
     variables,
     while_loop,
 )
+from .data import Dataset, dataset
 from .errors import (
     AbortedError,
     AlreadyExistsError,
@@ -50,6 +51,7 @@ from .errors import (
 )
 from .model import Model, load
 from .scopes import colocate_with, control_dependencies, current_graph, device, name_scope, recomputed
+from .training import EpochReport, RunFile, TrainingProgress, TrainingResult, evaluate, train
 
 _add_methods()
 
@@ -61,12 +63,13 @@ string, bool = DType.string, DType.bool  # noqa: A001: as in TensorFlow
 
 __all__ = [
     "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "Code",
-    "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies", "current_graph",
-    "DataLossError", "DeadlineExceededError", "default_runtime", "dense", "device", "DType", "Error", "errors",
-    "FailedPreconditionError", "float16", "float32", "float64", "gradients", "Graph", "group", "initializer", "int16",
-    "int32", "int64", "int8", "InternalError", "InvalidArgumentError", "load", "Model", "name_scope", "nn", "NotFoundError",
-    "Operation", "ops", "OutOfRangeError", "Output", "PermissionDeniedError", "placeholder", "recomputed",
-    "report_uninitialized_variables", "ResourceExhaustedError", "Runtime", "Scope", "Session", "string", "Tensor",
-    "trainable_variables", "types", "uint16", "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError",
-    "UnknownError", "variable", "variables", "while_loop",
+    "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies", "current_graph", "data",
+    "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense", "device", "DType",
+    "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32", "float64", "gradients",
+    "Graph", "group", "initializer", "int16", "int32", "int64", "int8", "InternalError", "InvalidArgumentError", "load",
+    "Model", "name_scope", "nn", "NotFoundError", "Operation", "ops", "OutOfRangeError", "Output", "PermissionDeniedError",
+    "placeholder", "recomputed", "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "Scope",
+    "Session", "string", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
+    "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError", "UnknownError", "variable", "variables",
+    "while_loop",
 ]

@@ -1,0 +1,39 @@
+"""Settings of run files, as --set takes them."""
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping, Sequence, Union
+
+import numpy
+
+#: Values by their paths, {"train.max_epochs": 3}, or texts such as "train.max_epochs=3".
+Settings = Union[Mapping[str, Any], Sequence[str]]
+
+
+def as_toml(value: Any) -> str:
+    """Returns a value as run files have it."""
+    if isinstance(value, numpy.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(name)} = {as_toml(one)}" for name, one in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(as_toml(one) for one in value) + "]"
+    raise TypeError(f"a setting must be a number, text, list or dictionary, but is {value!r}")
+
+
+def _key(name: str) -> str:
+    return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else json.dumps(name)
+
+
+def as_list(settings: Settings) -> list[str]:
+    if isinstance(settings, str):
+        raise TypeError(f"settings are a dictionary or a list, not one text: {settings!r}")
+    if isinstance(settings, Mapping):
+        return [f"{path}={as_toml(value)}" for path, value in settings.items()]
+    return list(settings)
