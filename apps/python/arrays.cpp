@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "apps/python/borrowed.h"
@@ -156,10 +157,17 @@ py::object copied_array(const Tensor& tensor, PyObject* type) {
   return py::reinterpret_steal<py::object>(scalar);
 }
 
-/// The tensors of steps that have ended whose arrays are still in use. Guarded by the GIL, and never destroyed.
-std::vector<Tensor>& used_tensors() {
-  static auto* const tensors = new std::vector<Tensor>;
+/// The tensors of steps that have ended whose arrays are still in use, one for each buffer. Guarded by the GIL, and never
+/// destroyed.
+std::map<const Buffer*, Tensor>& used_tensors() {
+  static auto* const tensors = new std::map<const Buffer*, Tensor>;
   return *tensors;
+}
+
+Tensor copy_of(const Tensor& tensor) {
+  Tensor copy = value_or_throw(Tensor::allocate(tensor.dtype(), tensor.shape()));
+  if (tensor.bytes() > 0) std::memcpy(copy.mutable_data(), tensor.data(), tensor.bytes());
+  return copy;
 }
 
 Tensor tensor_of_value(py::handle value, py::object dtype, bool copy) {
@@ -175,7 +183,8 @@ Tensor to_tensor(py::handle value, DType wanted, Bytes bytes) {
     return tensor_of_array(py::reinterpret_borrow<py::object>(value), wanted, bytes, false);
   if (py::isinstance<Tensor>(value)) {
     const auto& tensor = value.cast<const Tensor&>();
-    if (wanted == DType::Invalid || wanted == tensor.dtype()) return tensor;
+    if (wanted == DType::Invalid || wanted == tensor.dtype())
+      return bytes == Bytes::Copied && is_borrowed(tensor.buffer()) ? copy_of(tensor) : tensor;
     throw Error(invalid_argument("the tensor is " + tensor.signature() + ", but elements of type " +
                                  std::string(name(wanted)) + " are needed"));
   }
@@ -201,10 +210,11 @@ py::object to_array(Tensor tensor, const std::shared_ptr<void>& keep) {
 }
 
 void keep_while_used(std::vector<Tensor>&& tensors) {
-  std::vector<Tensor>& used = used_tensors();
-  if (!used.empty()) std::erase_if(used, [](const Tensor& tensor) { return tensor.unique(); });
+  auto& used = used_tensors();
+  if (!used.empty()) std::erase_if(used, [](const auto& entry) { return entry.second.unique(); });
   for (Tensor& tensor : tensors)
-    if (is_borrowed(tensor.buffer()) && !tensor.unique()) used.push_back(std::move(tensor));
+    if (is_borrowed(tensor.buffer()) && !tensor.unique())
+      used.emplace(tensor.buffer().get(), std::move(tensor));
   tensors.clear();
   release_arrays();
 }

@@ -141,6 +141,21 @@ def test_a_fed_array_can_be_changed_after_the_step(graph):
         assert array[0] == 6 and session.run(v)[0] == 6
 
 
+def test_a_tensor_can_be_fed_often_and_is_copied_where_it_is_stored(graph):
+    x = troupe.placeholder("float32", [10000])
+    v = troupe.variable(np.zeros(10000, np.float32))
+    stored, more = troupe.assign(v, x), troupe.ops.assign_add(v, np.ones(10000, np.float32))
+    array = np.full(10000, 5, np.float32)
+    fed, constant = troupe.Tensor(array), troupe.constant(troupe.Tensor(array))
+    with troupe.Session(graph) as session:
+        for _ in range(3):
+            session.run(stored.op, {x: fed})
+            session.run(x + 1.0, {x: fed})
+        session.run(more.op)
+        array[:] = 6
+        assert session.run(v)[0] == 6 and session.run(constant)[0] == 5 and array[0] == 6
+
+
 def test_a_queue_does_not_refer_to_a_fed_array(graph):
     queue = troupe.ops.fifo_queue(["float32"], shapes=[[10000]])
     x = troupe.placeholder("float32", [10000])
