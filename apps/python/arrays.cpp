@@ -170,7 +170,7 @@ Tensor copy_of(const Tensor& tensor) {
   return copy;
 }
 
-Tensor tensor_of_value(py::handle value, py::object dtype, bool copy) {
+Tensor tensor_of_value(py::handle value, const py::object& dtype, bool copy) {
   return to_tensor(value, dtype.is_none() ? DType::Invalid : to_dtype(dtype),
                    copy ? Bytes::Copied : Bytes::Shared);
 }

@@ -11,30 +11,33 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
-/// Destroys a runtime without the GIL: it waits for its threads.
-void destroy(RuntimeHandle* runtime) {
-  std::optional<py::gil_scoped_release> released;
-  if (Py_IsInitialized() && PyGILState_Check()) released.emplace();
-  delete runtime;
+SessionOptions options_of(std::optional<uint64_t> seed, bool soft_placement, bool simplify,
+                          double start_timeout, const std::vector<std::string>& tasks,
+                          std::optional<bool> share_state) {
+  if (!(start_timeout > 0 && start_timeout < 1e9))
+    throw Error(invalid_argument("start_timeout must be a positive number of seconds"));
+  return {.seed = seed,
+          .placement = soft_placement ? Placement::Soft : Placement::Strict,
+          .simplify = simplify,
+          .start_timeout = std::chrono::nanoseconds(static_cast<int64_t>(start_timeout * 1e9)),
+          .tasks = tasks,
+          .share_state = share_state};
 }
 
-std::shared_ptr<RuntimeHandle> make_runtime(size_t threads, size_t memory, int cpus,
-                                            const std::vector<std::string>& roots) {
-  const RuntimeOptions options{
-      .threads = threads, .memory = memory, .tasks = {{.cpus = cpus}}, .roots = roots};
+/// Opens a session of the graph's runtime or, with a master, of its cluster. It may have to wait for other tasks, so it does without
+/// the GIL.
+SessionRef make_session(const GraphRef& graph, const std::optional<std::string>& master,
+                        const std::optional<ClusterSpec>& cluster, const SessionOptions& options) {
+  if (master.has_value() != cluster.has_value())
+    throw Error(invalid_argument("a session has a master and its cluster, or neither"));
+  Runtime& runtime = graph->runtime->runtime;
   const py::gil_scoped_release released;
-  return {new RuntimeHandle(options), destroy};
-}
-
-SessionRef make_session(const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement,
-                        bool simplify) {
-  const SessionOptions options{
-      .seed = seed, .placement = soft_placement ? Placement::Soft : Placement::Strict, .simplify = simplify};
-  return std::make_shared<SessionHandle>(
-      SessionHandle{.runtime = graph->runtime,
-                    .graph = graph,
-                    .session = graph->runtime->runtime.session(graph->graph, options),
-                    .steps = {}});
+  return std::make_shared<SessionHandle>(SessionHandle{
+      .runtime = graph->runtime,
+      .graph = graph,
+      .session = master ? runtime.connect(graph->graph, {.endpoint = *master, .cluster = *cluster}, options)
+                        : runtime.session(graph->graph, options),
+      .steps = {}});
 }
 
 py::object run_once(SessionHandle& session, const py::object& fetched, const py::object& feed_dict,
@@ -103,6 +106,12 @@ py::dict restore(SessionHandle& session, const std::string& folder, const std::s
   return result;
 }
 
+std::vector<std::string> devices_of(const SessionHandle& session) {
+  std::vector<std::string> names;
+  for (const DeviceDescription& device : session.session.devices()) names.push_back(device.name);
+  return names;
+}
+
 void close(SessionHandle& session) {
   if (std::exchange(session.closed, true)) return;
   session.steps.clear();
@@ -112,19 +121,22 @@ void close(SessionHandle& session) {
 
 }  // namespace
 
-void bind_runtime(py::module_& module) {
-  py::class_<RuntimeHandle, std::shared_ptr<RuntimeHandle>>(module, "Runtime")
-      .def(py::init(&make_runtime), py::kw_only(), py::arg("threads") = 0, py::arg("memory") = 0,
-           py::arg("cpus") = 1, py::arg("roots") = std::vector<std::string>())
-      .def_property_readonly("devices", [](const RuntimeHandle& handle) { return handle.runtime.devices(); });
-}
-
 void bind_session(py::module_& module) {
   py::class_<Callable>(module, "Callable")
       .def("__call__", &Callable::call, py::kw_only(), py::arg("timeout") = py::none());
   py::class_<SessionHandle, SessionRef>(module, "Session")
-      .def(py::init(&make_session), py::arg("graph"), py::kw_only(), py::arg("seed") = py::none(),
-           py::arg("soft_placement") = false, py::arg("simplify") = true)
+      .def(py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement,
+                       bool simplify, const std::optional<std::string>& master,
+                       const std::optional<ClusterSpec>& cluster, const std::vector<std::string>& tasks,
+                       std::optional<bool> share_state, double start_timeout) {
+             return make_session(
+                 graph, master, cluster,
+                 options_of(seed, soft_placement, simplify, start_timeout, tasks, share_state));
+           }),
+           py::arg("graph"), py::kw_only(), py::arg("seed") = py::none(), py::arg("soft_placement") = false,
+           py::arg("simplify") = true, py::arg("master") = py::none(), py::arg("cluster") = py::none(),
+           py::arg("tasks") = std::vector<std::string>(), py::arg("share_state") = py::none(),
+           py::arg("start_timeout") = 60.0)
       .def_property_readonly("graph", [](const SessionHandle& session) { return session.graph; })
       .def("run", &run_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
            py::arg("timeout") = py::none())
@@ -134,6 +146,7 @@ void bind_session(py::module_& module) {
             return Callable(session, fetches, feeds);
           },
           py::arg("fetches"), py::arg("feed_list") = py::none())
+      .def_property_readonly("devices", &devices_of)
       .def("save", &save, py::arg("folder"), py::kw_only(), py::arg("round") = 0, py::arg("note") = "",
            py::arg("keep") = 5)
       .def("restore", &restore, py::arg("folder"), py::arg("name") = "")

@@ -13,7 +13,7 @@ docs/python.md is the manual.
 from . import data, errors, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
-from ._troupe import Callable, DType, Graph, Operation, Output, Runtime, Scope, Session, Tensor, as_dtype
+from ._troupe import Callable, Cluster, DType, Graph, Operation, Output, Runtime, Scope, Session, Tensor, as_dtype
 from .building import (
     assign,
     cond,
@@ -62,7 +62,7 @@ complex64, complex128 = DType.complex64, DType.complex128
 string, bool = DType.string, DType.bool  # noqa: A001: as in TensorFlow
 
 __all__ = [
-    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "Code",
+    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "Cluster", "Code",
     "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies", "current_graph", "data",
     "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense", "device", "DType",
     "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32", "float64", "gradients",

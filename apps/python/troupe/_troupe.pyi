@@ -64,14 +64,31 @@ class Tensor:
     def numpy(self) -> Any:
         """Returns the value as an array."""
 
+class Cluster:
+    """The processes of a cluster. `jobs`: the addresses of the tasks, {"ps": {0: "a.lab:4242"}}. `name` is the same for all of them; on
+    plain connections it is the secret that proves membership. With `certificate`, `key` and `authority`, paths of PEM files, they
+    speak TLS. `transport`: "auto", "tcp", "shared" or "ucx". `plain_anywhere`: plain connections to other hosts are allowed."""
+
+    def __init__(self, name: str, jobs: dict[str, dict[int, str]], *, certificate: str = "", key: str = "", authority: str = "",
+                 transport: str = "auto", plain_anywhere: bool = False) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def jobs(self) -> dict[str, dict[int, str]]: ...
+
 class Runtime:
     """The threads, devices and actors of a process. `threads`: how many compute, 0: one for each core. `memory`: the most bytes of
     tensors, 0: four fifths of the memory. `cpus`: the number of devices. `roots`: the folders that must contain all files; none:
-    files may be anywhere."""
+    files may be anywhere. With `cluster` the process is its task `job`, `task`, or a client if the cluster has no such task; sessions
+    then span all tasks. `listen`: the address to listen at, if it is not that in the cluster."""
 
-    def __init__(self, *, threads: int = 0, memory: int = 0, cpus: int = 1, roots: Sequence[str] = ()) -> None: ...
+    def __init__(self, *, threads: int = 0, memory: int = 0, cpus: int = 1, roots: Sequence[str] = (), cluster: Optional[Cluster] = None,
+                 job: str = "localhost", task: int = 0, listen: str = "") -> None: ...
     @property
     def devices(self) -> list[str]: ...
+    def reset(self, containers: Sequence[str] = ()) -> int:
+        """Drops variables, queues and all other state in these containers, by default in all. Sessions that have used it end. Returns
+        how many states were dropped."""
 
 class Graph:
     """A graph of operations. Inside of `with graph:`, functions add nodes to it."""
@@ -184,11 +201,19 @@ class Callable:
 
 class Session:
     """Runs steps of a graph. Threads may use it at the same time. `seed`: of random ops. `soft_placement`: whether requests for
-    devices that do not exist are ignored. `simplify`: whether to fold constants and share common subexpressions."""
+    devices that do not exist are ignored. `simplify`: whether to fold constants and share common subexpressions. With `master`, the
+    address of a member of `cluster`, the steps run there, and this process needs no devices. `tasks`: which tasks of a cluster are used
+    beside that of the session, such as "/job:ps"; none: all. `share_state`: whether variables are shared with other sessions, by
+    default in clusters alone. `start_timeout`: how many seconds to wait for the tasks."""
 
-    def __init__(self, graph: Graph, *, seed: Optional[int] = None, soft_placement: bool = False, simplify: bool = True) -> None: ...
+    def __init__(self, graph: Graph, *, seed: Optional[int] = None, soft_placement: bool = False, simplify: bool = True,
+                 master: Optional[str] = None, cluster: Optional[Cluster] = None, tasks: Sequence[str] = (),
+                 share_state: Optional[bool] = None, start_timeout: float = 60.0) -> None: ...
     @property
     def graph(self) -> Graph: ...
+    @property
+    def devices(self) -> list[str]:
+        """The names of the devices that the session may use."""
     def run(self, fetches: Fetches, feed_dict: Optional[dict[Any, Any]] = None, *, timeout: Optional[float] = None) -> Any:
         """Runs a step with the values of `feed_dict` in place of outputs. Returns arrays in the structure of `fetches`, and None for
         operations. `timeout` is in seconds."""
