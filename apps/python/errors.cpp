@@ -18,7 +18,7 @@ void raise(const Status& status) {
 void bind_errors(py::module_& module) {
   py::register_local_exception_translator([](std::exception_ptr failure) {
     try {
-      std::rethrow_exception(failure);
+      std::rethrow_exception(std::move(failure));
     } catch (const Error& error) {
       raise(error.status());
     }

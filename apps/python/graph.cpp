@@ -37,7 +37,7 @@ std::shared_ptr<RuntimeHandle> runtime_of(const py::object& given) {
 }
 
 void bind_graph(py::module_& module) {
-  GraphClass(module, "Graph")
+  GraphClass(module, "Graph", "A graph of operations. Inside of `with graph:`, functions add nodes to it.")
       .def(py::init([](const py::object& given) {
              const auto runtime = runtime_of(given);
              return GraphRef(new GraphHandle{runtime, Graph(runtime->runtime.ops())});
@@ -99,7 +99,7 @@ py::list attribute_names(const NodeHandle& handle) {
 }
 
 void bind_operation(py::module_& module) {
-  py::class_<NodeHandle>(module, "Operation")
+  py::class_<NodeHandle>(module, "Operation", "A node of a graph.")
       .def_property_readonly("name", [](const NodeHandle& handle) { return handle.node().name; })
       .def_property_readonly("type", [](const NodeHandle& handle) { return handle.node().type(); })
       .def_property_readonly("device", [](const NodeHandle& handle) { return handle.node().device; })
@@ -130,7 +130,7 @@ std::string output_text(const OutputHandle& handle) {
 
 /// Outputs are never those of control edges: Operation stands for these.
 void bind_output(py::module_& module) {
-  py::class_<OutputHandle>(module, "Output", py::dynamic_attr())
+  py::class_<OutputHandle>(module, "Output", "A tensor of a graph: what a node computes.")
       .def_property_readonly(
           "name", [](const OutputHandle& handle) { return graph_of(handle).name_of(handle.output); })
       .def_property_readonly("dtype",
@@ -178,7 +178,7 @@ ScopeHandle derived(const ScopeHandle& scope, const std::string& text) {
 }
 
 void bind_scope(py::module_& module) {
-  py::class_<ScopeHandle>(module, "Scope")
+  py::class_<ScopeHandle>(module, "Scope", "Where new nodes go.")
       .def_property_readonly("graph", [](const ScopeHandle& scope) { return scope.graph; })
       .def_property_readonly("prefix", [](const ScopeHandle& scope) { return scope.scope.prefix(); })
       .def("with_prefix", derived<&Scope::with_prefix>, py::arg("prefix"))

@@ -21,7 +21,7 @@ nn::Initial initial_of(const py::object& value) {
   if (value.is_none()) return nullptr;
   if (!py::isinstance<py::str>(value)) return nn::all_equal(value.cast<double>());
   const auto name = value.cast<std::string>();
-  const nn::Initial initial = nn::find_initializer(name);
+  nn::Initial initial = nn::find_initializer(name);
   if (!initial)
     throw Error(invalid_argument("there is no initializer '" + name + "'; there are " +
                                  std::string(nn::weight_initializers)));

@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "apps/inference/model.h"
 #include "apps/python/arrays.h"
 #include "apps/python/values.h"
@@ -42,11 +44,11 @@ std::vector<Tensor> inputs_of(const ModelSignature& signature, const py::dict& g
     inputs.push_back(input_of(wanted, given[wanted.name.c_str()]));
   }
   if (given.size() == inputs.size()) return inputs;
-  for (const auto& [name, value] : given) {
-    const auto known = [&](const ModelTensor& input) { return py::str(input.name).equal(name); };
+  for (const auto& entry : given) {
+    const auto known = [&](const ModelTensor& input) { return py::str(input.name).equal(entry.first); };
     if (std::ranges::none_of(signature.inputs, known))
       throw Error(invalid_argument("the signature '" + signature.name + "' has no input " +
-                                   py::repr(name).cast<std::string>()));
+                                   py::repr(entry.first).cast<std::string>()));
   }
   return inputs;
 }

@@ -97,7 +97,7 @@ void bind_changes(py::module_& module) {
 }
 
 void bind_schedules(py::module_& module) {
-  py::class_<ScheduleHandle>(module, "Schedule");
+  [[maybe_unused]] const py::class_<ScheduleHandle> known(module, "Schedule");
   module.def(
       "constant_rate", [](double rate) { return ScheduleHandle{nn::constant_rate(rate)}; }, py::arg("rate"));
   module.def(

@@ -62,13 +62,14 @@ size_t reset(RuntimeHandle& handle, const std::vector<std::string>& containers) 
 }  // namespace
 
 void bind_runtime(py::module_& module) {
-  py::class_<ClusterSpec>(module, "Cluster")
+  py::class_<ClusterSpec>(module, "Cluster", "The processes of a cluster, with their addresses.")
       .def(py::init(&make_cluster), py::arg("name"), py::arg("jobs"), py::kw_only(),
            py::arg("certificate") = "", py::arg("key") = "", py::arg("authority") = "",
            py::arg("transport") = "auto", py::arg("plain_anywhere") = false)
       .def_readonly("name", &ClusterSpec::name)
       .def_readonly("jobs", &ClusterSpec::jobs);
-  py::class_<RuntimeHandle, std::shared_ptr<RuntimeHandle>>(module, "Runtime")
+  py::class_<RuntimeHandle, std::shared_ptr<RuntimeHandle>>(module, "Runtime",
+                                                            "The threads, devices and actors of a process.")
       .def(py::init(&make_runtime), py::kw_only(), py::arg("threads") = 0, py::arg("memory") = 0,
            py::arg("cpus") = 1, py::arg("roots") = std::vector<std::string>(),
            py::arg("cluster") = py::none(), py::arg("job") = "localhost", py::arg("task") = 0,

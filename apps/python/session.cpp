@@ -24,8 +24,8 @@ SessionOptions options_of(std::optional<uint64_t> seed, bool soft_placement, boo
           .share_state = share_state};
 }
 
-/// Opens a session of the graph's runtime or, with a master, of its cluster. It may have to wait for other tasks, so it does without
-/// the GIL.
+/// Opens a session of the graph's runtime or, with a master, of its cluster. It may have to wait for other tasks, so it does
+/// without the GIL.
 SessionRef make_session(const GraphRef& graph, const std::optional<std::string>& master,
                         const std::optional<ClusterSpec>& cluster, const SessionOptions& options) {
   if (master.has_value() != cluster.has_value())
@@ -122,9 +122,11 @@ void close(SessionHandle& session) {
 }  // namespace
 
 void bind_session(py::module_& module) {
-  py::class_<Callable>(module, "Callable")
+  py::class_<Callable>(module, "Callable",
+                       "A prepared step: takes a value for each feed, returns what is fetched.")
       .def("__call__", &Callable::call, py::kw_only(), py::arg("timeout") = py::none());
-  py::class_<SessionHandle, SessionRef>(module, "Session")
+  py::class_<SessionHandle, SessionRef>(module, "Session",
+                                        "Runs steps of a graph. Threads may use it at the same time.")
       .def(py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement,
                        bool simplify, const std::optional<std::string>& master,
                        const std::optional<ClusterSpec>& cluster, const std::vector<std::string>& tasks,

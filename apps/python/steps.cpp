@@ -90,7 +90,10 @@ std::vector<Tensor> with_feeds(const Step& step, std::vector<Tensor> computed,
   std::vector<Tensor> values;
   size_t next = 0;
   for (const std::optional<size_t>& feed : step.fed_fetches)
-    values.push_back(feed ? feeds[*feed] : std::move(computed[next++]));
+    if (feed)
+      values.push_back(feeds[*feed]);
+    else
+      values.push_back(std::move(computed[next++]));
   return values;
 }
 

@@ -1,4 +1,6 @@
 """Graphs: ops, operators, scopes, gradients, control flow, GraphDef, errors."""
+import inspect
+
 import numpy as np
 import pytest
 
@@ -174,3 +176,24 @@ def test_each_code_has_an_exception(code):
         troupe._troupe.fail_with(code, "what is wrong")
     assert caught.value.code == code and caught.value.text == "what is wrong"
     assert type(caught.value) is not troupe.Error
+
+
+JUNK = [None, -1, 2**70, 1.5, "text", b"\xff", [], [[1, 2], [3]], {}, object(), np.zeros([0, 3], np.float32), np.array(["a"]), [1, "a"],
+        troupe.float32, float("nan"), (None, -5), [np.nan] * 3]
+
+
+def test_no_value_breaks_an_op_function(graph):
+    """Every function takes what does not fit as a mistake; what fits by chance makes a graph."""
+    tensor = troupe.placeholder("float32", [2, None])
+    functions = [f for name, f in vars(troupe.ops).items() if inspect.isfunction(f) and f.__module__ == "troupe.ops"]
+    assert len(functions) > 850
+    failures = 0
+    for i, function in enumerate(functions):
+        names = [name for name in inspect.signature(function).parameters if name != "name"]
+        for j in range(6):
+            values = [tensor if (i + j + k) % 3 == 0 else JUNK[(7 * i + 5 * j + 3 * k) % len(JUNK)] for k in range(len(names))]
+            try:
+                function(**dict(zip(names, values)))
+            except (troupe.Error, TypeError, ValueError, OverflowError):
+                failures += 1
+    assert failures > len(functions)
