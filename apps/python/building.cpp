@@ -4,6 +4,7 @@
 
 #include "apps/python/calls.h"
 #include "apps/python/graph.h"
+#include "apps/python/results.h"
 #include "apps/python/values.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
@@ -12,28 +13,6 @@
 namespace troupe::python {
 namespace py = pybind11;
 namespace {
-
-/// Returns the outputs that a function of Python returned: one, a list of them, or values of which constants are made.
-std::vector<Output> results_of(const ScopeHandle& scope, const py::object& results) {
-  std::vector<Output> outputs;
-  const auto add = [&](py::handle value) {
-    outputs.push_back(py::isinstance<NodeHandle>(value) ? to_output(value, scope.graph)
-                                                        : as_output(scope, value, DType::Invalid));
-  };
-  if (is_list(results))
-    for (const py::handle value : results) add(value);
-  else
-    add(results);
-  return outputs;
-}
-
-/// A function of Python takes the scope first.
-Branch branch_of(const GraphRef& graph, const py::function& function) {
-  return [graph, function](const Scope& inside) {
-    const ScopeHandle scope{graph, inside};
-    return results_of(scope, function(scope));
-  };
-}
 
 py::list build_cond(const ScopeHandle& scope, const py::object& predicate, const py::function& then,
                     const py::function& otherwise) {
@@ -123,6 +102,26 @@ void bind_variables(py::module_& module) {
 
 }  // namespace
 
+std::vector<Output> results_of(const ScopeHandle& scope, const py::object& results) {
+  std::vector<Output> outputs;
+  const auto add = [&](py::handle value) {
+    outputs.push_back(py::isinstance<NodeHandle>(value) ? to_output(value, scope.graph)
+                                                        : as_output(scope, value, DType::Invalid));
+  };
+  if (is_list(results))
+    for (const py::handle value : results) add(value);
+  else
+    add(results);
+  return outputs;
+}
+
+Branch branch_of(const GraphRef& graph, const py::function& function) {
+  return [graph, function](const Scope& inside) {
+    const ScopeHandle scope{graph, inside};
+    return results_of(scope, function(scope));
+  };
+}
+
 void bind_building(py::module_& module) {
   module.def("cond", &build_cond, py::arg("scope"), py::arg("predicate"), py::arg("then"),
              py::arg("otherwise"));
@@ -132,6 +131,7 @@ void bind_building(py::module_& module) {
              py::arg("grad_ys"));
   module.def("dense", &dense_gradient, py::arg("scope"), py::arg("gradient"), py::arg("x"));
   bind_variables(module);
+  bind_functional(module);
 }
 
 }  // namespace troupe::python

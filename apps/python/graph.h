@@ -9,5 +9,7 @@ namespace troupe::python {
 void bind_graphs(pybind11::module_& module);
 /// Conditionals, loops, gradients and variables.
 void bind_building(pybind11::module_& module);
+/// Maps, folds, scans and cases.
+void bind_functional(pybind11::module_& module);
 
 }  // namespace troupe::python

@@ -21,7 +21,8 @@ SessionOptions options_of(std::optional<uint64_t> seed, bool soft_placement, boo
           .simplify = simplify,
           .start_timeout = std::chrono::nanoseconds(static_cast<int64_t>(start_timeout * 1e9)),
           .tasks = tasks,
-          .share_state = share_state};
+          .share_state = share_state,
+          .signatures = 1024};  // callables stay prepared
 }
 
 /// Opens a session of the graph's runtime or, with a master, of its cluster. It may have to wait for other tasks, so it does

@@ -11,7 +11,7 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
-constexpr size_t most_steps = 200;  // fewer than SessionOptions::signatures, so that steps stay prepared
+constexpr size_t most_steps = 200;  // far fewer than SessionOptions::signatures, so that steps stay prepared
 
 std::chrono::nanoseconds duration_of(const py::object& seconds) {
   if (seconds.is_none()) return {};

@@ -138,6 +138,33 @@ def test_conditionals_and_loops(session):
     assert session.run([i, total], {x: 10}) == [10, 45]
 
 
+def test_maps_folds_and_scans(session):
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    rows = troupe.constant(x)
+    squares = troupe.map_fn(lambda row: row * row, rows)
+    pair = troupe.map_fn(lambda slices: [slices[0] + slices[1], slices[0]], [rows, rows])
+    left = troupe.foldl(lambda total, row: total * 2.0 + row, rows, [0.0, 0.0])
+    right = troupe.foldr(lambda total, row: total * 2.0 + row, rows, np.zeros(2, np.float32))
+    sums = troupe.scan(lambda total, row: total + row, rows, np.zeros(2, np.float32))
+    backwards = troupe.scan(lambda total, row: total + row, rows, np.zeros(2, np.float32), reverse=True)
+    results = session.run([squares, pair, left, right, sums, backwards])
+    np.testing.assert_array_equal(results[0], x * x)
+    np.testing.assert_array_equal(results[1][0], x * 2)
+    np.testing.assert_array_equal(results[2], x[0] * 4 + x[1] * 2 + x[2])
+    np.testing.assert_array_equal(results[3], x[2] * 4 + x[1] * 2 + x[0])
+    np.testing.assert_array_equal(results[4], np.cumsum(x, 0))
+    np.testing.assert_array_equal(results[5], np.cumsum(x[::-1], 0)[::-1])
+    assert session.run(troupe.gradients(sums, rows))[0].tolist() == [[3, 3], [2, 2], [1, 1]]
+
+
+def test_cases(session):
+    x = troupe.placeholder("int32", [])
+    size = troupe.case([(x < 10, lambda: "small"), (x < 100, lambda: "large")], lambda: "huge")
+    name = troupe.switch_case(x, [lambda: 10, lambda: 11, lambda: 12])
+    assert [session.run([size, name], {x: value}) for value in (0, 1, 50, 500)] == [
+        [b"small", 10], [b"small", 11], [b"large", 12], [b"huge", 12]]
+
+
 def test_the_exception_of_a_branch_is_that_of_the_caller(graph):
     def fail():
         raise KeyError("mine")

@@ -1,4 +1,5 @@
 """The package as a whole: its types, and its example."""
+import importlib.util
 import pathlib
 import re
 import subprocess
@@ -46,6 +47,29 @@ def test_the_stubs_name_what_the_module_has():
             body = re.search(rf"^class {name}\b.*?(?=^\S|\Z)", stubs, re.M | re.S).group()
             members = set(re.findall(r"^    (?:def )?(\w+)[:(]", body, re.M))
             assert members <= set(dir(thing)), name
+
+
+BESIDE = """
+import importlib, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+import tensorflow as tf, troupe
+with troupe.Graph() as graph:
+    x = troupe.placeholder("float32", [None], name="x")
+    troupe.ops.sum(x * x, name="y")
+with tf.Graph().as_default():
+    tf.import_graph_def(tf.compat.v1.GraphDef.FromString(graph.graph_def()), name="")
+    with tf.compat.v1.Session() as session:
+        assert session.run("y:0", {"x:0": [1, 2, 3]}) == 14
+"""
+
+
+@pytest.mark.parametrize("order", [["tensorflow", "troupe"], ["troupe", "tensorflow"]])
+def test_beside_tensorflow(order):
+    if importlib.util.find_spec("tensorflow") is None:
+        pytest.skip("TensorFlow is not installed")
+    done = subprocess.run([sys.executable, "-c", BESIDE, *order], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples" / "python").glob("*.py")), ids=lambda path: path.name)

@@ -10,6 +10,10 @@
 
 docs/python.md is the manual.
 """
+from ._loading import load as _load_extension
+
+_load_extension()
+
 from . import data, errors, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
@@ -49,6 +53,7 @@ from .errors import (
     UnimplementedError,
     UnknownError,
 )
+from .functional import case, foldl, foldr, map_fn, scan, switch_case
 from .model import Model, load
 from .scopes import colocate_with, control_dependencies, current_graph, device, name_scope, recomputed
 from .training import EpochReport, RunFile, TrainingProgress, TrainingResult, evaluate, train
@@ -62,14 +67,15 @@ complex64, complex128 = DType.complex64, DType.complex128
 string, bool = DType.string, DType.bool  # noqa: A001: as in TensorFlow
 
 __all__ = [
-    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "Cluster", "Code",
-    "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies", "current_graph", "data",
-    "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense", "device", "DType",
-    "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32", "float64", "gradients",
-    "Graph", "group", "initializer", "int16", "int32", "int64", "int8", "InternalError", "InvalidArgumentError", "load",
-    "Model", "name_scope", "nn", "NotFoundError", "Operation", "ops", "OutOfRangeError", "Output", "PermissionDeniedError",
-    "placeholder", "recomputed", "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "Scope",
-    "Session", "string", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
+    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "case",
+    "Cluster", "Code", "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies",
+    "current_graph", "data", "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense",
+    "device", "DType", "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32",
+    "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "int16", "int32", "int64", "int8",
+    "InternalError", "InvalidArgumentError", "load", "map_fn", "Model", "name_scope", "nn", "NotFoundError", "Operation",
+    "ops", "OutOfRangeError", "Output", "PermissionDeniedError", "placeholder", "recomputed",
+    "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "string",
+    "switch_case", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
     "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError", "UnknownError", "variable", "variables",
     "while_loop",
 ]
