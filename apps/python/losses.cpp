@@ -1,5 +1,7 @@
 #include "apps/nn/losses.h"
 
+#include <pybind11/stl.h>
+
 #include "apps/python/calls.h"
 #include "apps/python/nn.h"
 
@@ -20,21 +22,29 @@ void bind_score(py::module_& module, const char* name, Score score) {
       py::arg("scope"), py::arg("predicted"), py::arg("label"));
 }
 
-/// Does the same for a function with one number as its option.
-template <class Options, class Number>
+/// An option of a function: a member of its options, and its name.
+template <class Options, class Value>
+struct Option {
+  Value Options::*member;
+  const char* name;
+};
+
+/// Does the same for a function with options.
+template <class Options, class... Values>
 void bind_score(py::module_& module, const char* name,
-                Output (*score)(const Scope&, Output, Output, const Options&), Number Options::*option,
-                const char* option_name) {
+                Output (*score)(const Scope&, Output, Output, const Options&),
+                Option<Options, Values>... options) {
   module.def(
       name,
-      [score, option](const ScopeHandle& scope, const py::object& predicted, const py::object& label,
-                      Number number) {
-        Options options;
-        options.*option = number;
+      [score, options...](const ScopeHandle& scope, const py::object& predicted, const py::object& label,
+                          const Values&... values) {
+        Options given;
+        ((given.*options.member = values), ...);
         const Output first = as_output(scope, predicted, DType::Invalid);
-        return scope.handle(score(scope.scope, first, as_output(scope, label, DType::Invalid), options));
+        return scope.handle(score(scope.scope, first, as_output(scope, label, DType::Invalid), given));
       },
-      py::arg("scope"), py::arg("predicted"), py::arg("label"), py::arg(option_name) = Options{}.*option);
+      py::arg("scope"), py::arg("predicted"), py::arg("label"),
+      (py::arg(options.name) = Options{}.*options.member)...);
 }
 
 }  // namespace
@@ -45,17 +55,21 @@ void bind_losses(py::module_& module) {
   bind_score(module, "mean_absolute_percentage_error", &nn::mean_absolute_percentage_error);
   bind_score(module, "mean_squared_log_error", &nn::mean_squared_log_error);
   bind_score(module, "log_cosh", &nn::log_cosh);
-  bind_score(module, "huber", &nn::huber, &nn::Huber::delta, "delta");
-  bind_score(module, "quantile_loss", &nn::quantile_loss, &nn::Quantile::quantile, "quantile");
+  bind_score(module, "huber", &nn::huber, Option{&nn::Huber::delta, "delta"});
+  bind_score(module, "quantile_loss", &nn::quantile_loss, Option{&nn::Quantile::quantile, "quantile"});
   bind_score(module, "poisson_loss", &nn::poisson_loss);
   bind_score(module, "cosine_distance", &nn::cosine_distance);
   bind_score(module, "softmax_cross_entropy", &nn::softmax_cross_entropy,
-             &nn::SoftmaxCrossEntropy::label_smoothing, "label_smoothing");
-  bind_score(module, "binary_cross_entropy", &nn::binary_cross_entropy);
+             Option{&nn::SoftmaxCrossEntropy::label_smoothing, "label_smoothing"},
+             Option{&nn::SoftmaxCrossEntropy::class_weights, "class_weights"});
+  bind_score(module, "binary_cross_entropy", &nn::binary_cross_entropy,
+             Option{&nn::BinaryCrossEntropy::class_weights, "class_weights"});
+  bind_score(module, "focal_loss", &nn::focal_loss, Option{&nn::Focal::gamma, "gamma"},
+             Option{&nn::Focal::class_weights, "class_weights"});
   bind_score(module, "hinge", &nn::hinge);
   bind_score(module, "squared_hinge", &nn::squared_hinge);
   bind_score(module, "accuracy", &nn::accuracy);
-  bind_score(module, "top_k_accuracy", &nn::top_k_accuracy, &nn::TopK::k, "k");
+  bind_score(module, "top_k_accuracy", &nn::top_k_accuracy, Option{&nn::TopK::k, "k"});
 }
 
 }  // namespace troupe::python

@@ -205,13 +205,21 @@ def cosine_distance(predicted: TensorLike, label: TensorLike) -> Output:
     return _troupe.cosine_distance(current_scope(predicted, label), predicted, label)
 
 
-def softmax_cross_entropy(logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0) -> Output:
-    """`label` holds classes [n], or probabilities [n, classes]."""
-    return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing)
+def softmax_cross_entropy(
+    logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = ()
+) -> Output:
+    """`label` holds classes [n], or probabilities [n, classes]. A sample counts by the weight of its class, if there are weights."""
+    return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights)
 
 
-def binary_cross_entropy(logits: TensorLike, label: TensorLike) -> Output:
-    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label)
+def binary_cross_entropy(logits: TensorLike, label: TensorLike, class_weights: Sequence[float] = ()) -> Output:
+    """`class_weights` are those of the classes 0 and 1."""
+    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label, class_weights)
+
+
+def focal_loss(logits: TensorLike, label: TensorLike, gamma: float = 2.0, class_weights: Sequence[float] = ()) -> Output:
+    """The cross entropy, of which certain samples count less (Lin et al. 2017)."""
+    return _troupe.focal_loss(current_scope(logits, label), logits, label, gamma, class_weights)
 
 
 def hinge(predicted: TensorLike, label: TensorLike) -> Output:
