@@ -103,10 +103,12 @@ pkgconfig() {  # COMPILER FLAGS PACKAGE SOURCE
   # shellcheck disable=SC2086 # the flags are words
   quietly $1 $2 "$4" $found "-Wl,-rpath,$moved" -o "$work/pkgconfig"
 }
+flags=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_FLAGS_[A-Z]*=//p')
+CXX=$compiler CXXFLAGS=$flags quietly python3 "$source/tests/apps/tutorials_test.py" "$prefix/bin/troupe" "$source" \
+  "$source/docs/tutorials/embedding.md" "$prefix"
 folder=${library%/*}
 moved=$work/moved/${folder#"$prefix/"}
 mv "$prefix" "$work/moved"
-flags=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_FLAGS_[A-Z]*=//p')
 pkgconfig "$compiler" "-std=c++20 $flags" troupe "$source/examples/embed/stateful.cpp"
 run "$work/pkgconfig"
 pkgconfig "$compiler" "-std=c++20 $flags" troupe-inference "$source/examples/embed/predict.cpp"
