@@ -28,9 +28,24 @@ Status check_subcommand(const CLI::App& app, std::string_view first) {
   for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
   if (std::ranges::find(names, first) != names.end()) return {};
+  const std::string advice = config::advice_on_subcommand(first);
   return invalid_argument("there is no subcommand '" + std::string(first) + "'" +
-                          config::hint(first, {names.begin(), names.end()}) +
+                          (advice.empty() ? config::hint(first, {names.begin(), names.end()}) : advice) +
                           "; `troupe help` lists all of them");
+}
+
+/// Returns a mistake that says which arguments of the subcommand are missing.
+Status missing_arguments(const CLI::App& app) {
+  const CLI::App* const command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::string text;
+  for (const CLI::Option* const option : command->get_options())
+    if (option->get_required() && option->empty())
+      text += (text.empty() ? "" : ", ") + option->get_name(option->get_positional(), false) + " (" +
+              option->get_description() + ')';
+  const std::string example = command->get_footer();
+  return invalid_argument("troupe " + command->get_name() + ": missing: " + text +
+                          (example.empty() ? "" : "\n  " + example) + "\n  `troupe help " +
+                          command->get_name() + "` explains it");
 }
 
 /// Returns a mistake that names each option that the subcommand does not have, and what to write instead.
@@ -79,6 +94,11 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError&) {
     return failed(unknown_options(app), wants_json(argc, argv), bad_usage);
+  } catch (const CLI::RequiredError& error) {
+    const Status mistake = missing_arguments(app);
+    return failed(
+        mistake.text().find("missing: \n") == std::string::npos ? mistake : invalid_argument(error.what()),
+        wants_json(argc, argv), bad_usage);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0 && wants_json(argc, argv))
       return failed(invalid_argument(error.what()), true);

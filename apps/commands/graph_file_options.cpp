@@ -23,6 +23,9 @@ void add_graph_options(CLI::App& command, golden::GraphFileOptions& graph) {
 }
 
 golden::GraphFile open_graph(Disk& disk, const golden::GraphFileOptions& options) try {
+  if (options.file.ends_with(".toml"))
+    throw Error(invalid_argument(options.file + " is a run file, not a graph; `troupe train " + options.file +
+                                 "` trains it"));
   return golden::GraphFile(disk, options);
 } catch (const Error& error) {
   if (error.status().code() != Code::NotFound) throw;

@@ -134,7 +134,8 @@ class Evaluator {
       return (root ? scope.with_name(definition_.name) : scope.with_prefix(definition_.name))
           .call(expression.name, positional, named);
     } catch (const Error& error) {
-      return fail(expression, describe(error.status()));
+      const std::string text = describe(error.status());
+      return fail(expression, text + advice_on_refusal(expression.name, text));
     }
   }
 

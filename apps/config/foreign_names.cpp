@@ -65,6 +65,10 @@ constexpr Foreign functions[] = {
     {"true ", "write true, in small letters"},
     {"false ", "write false, in small letters"},
     {"none null nil ", "leave the argument out"},
+    {"xavier xavieruniform glorot ", "write \"glorot_uniform\""},
+    {"xaviernormal ", "write \"glorot_normal\""},
+    {"he kaiming kaimingnormal kaiminguniform heuniform msra ", "write \"he_normal\""},
+    {"gaussian randomnormal ", "write \"normal\""},
     {"lambda ", "a definition in [model.graph] names an expression"},
     {"label labels target targets ytrue ", "the labels are called label, if data.label (csv) or data.train_labels (idx, npy) says where they are"},
     {"xtrain inputs ", "write image, the features of the files, or features, those of [data.columns]"},
@@ -109,6 +113,17 @@ constexpr Foreign keys[] = {
     {"momentum ", "write type = \"momentum\", which has it"},
     {"betas ", "write beta1 and beta2"},
     {"eps ", "write epsilon"},
+};
+
+constexpr Foreign subcommands[] = {
+    {"fit learn ", "write `troupe train FILE`"},
+    {"evaluate test score validate ", "write `troupe eval RUN`; `troupe check FILE` looks at a run file"},
+    {"infer inference classify ", "write `troupe predict RUN FILE`"},
+    {"tune search ", "write `troupe sweep FILE --try KEY=VALUES`"},
+    {"plot draw visualize ", "write `troupe graph FILE -o model.svg` or `troupe report RUN`"},
+    {"profile timeline ", "write `troupe trace FILE`"},
+    {"new create ", "write `troupe init TABLE.csv`"},
+    {"convert save ", "write `troupe export RUN TO` or `troupe ckpt convert FROM -o TO`"},
 };
 
 /// What stands at the place of an error, or around it if the operator has two characters.
@@ -190,6 +205,14 @@ std::string advice_on_function(std::string_view name, const std::vector<std::str
   return {};
 }
 
+std::string advice_on_refusal(std::string_view function, std::string_view text) {
+  const bool has_classes = function == "softmax_cross_entropy_with_logits" &&
+                           text.find("input labels is int") != std::string_view::npos;
+  return has_classes ? advised("for labels that are numbers of classes, write sparse_" +
+                               std::string(function) + "(logits, label)")
+                     : std::string();
+}
+
 std::string advice_on_choice(std::string_view value, const std::vector<std::string_view>& choices) {
   const std::string same = plain(value);
   for (const auto choice : choices)
@@ -216,6 +239,10 @@ std::string advice_on_key(std::string_view key, const std::vector<std::string_vi
     if (best.empty() || path.size() < best.size()) best = path;
   }
   return best.empty() ? std::string() : "; write " + std::string(best);
+}
+
+std::string advice_on_subcommand(std::string_view name) {
+  return advised(find(subcommands, in_small_letters(name)));
 }
 
 std::string advice_on_syntax(std::string_view expression, size_t offset) {

@@ -11,6 +11,7 @@ namespace troupe::config {
 /// How a run can be watched.
 struct Observe {
   bool tensorboard = true;  ///< whether the run writes event files of TensorBoard
+  bool histograms = false;  ///< whether these have histograms of the weights
   /// Where the page and the counters for Prometheus are served: "ADDRESS:PORT". None: they are not.
   std::vector<std::string> page, metrics;
   std::vector<std::string> hosts;  ///< the names that requests may use for this machine

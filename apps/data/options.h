@@ -23,8 +23,8 @@ struct Input {
 /// Makes a sample of each stretch of consecutive samples, such as those of a time series.
 struct Window {
   int64_t length = 1;  ///< the number of samples in a stretch
-  int64_t ahead =
-      1;  ///< its label is that of the sample which lies so far behind the last one of the stretch
+  /// The label of a stretch is that of the sample which lies so far behind its last one.
+  int64_t ahead = 1;
   /// The column whose values are the labels, as the files have them; empty: the label of the format.
   std::string label = {};
 };

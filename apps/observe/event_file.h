@@ -1,6 +1,6 @@
-// EventFile: a file that TensorBoard reads: what a run measures, step by step, and its graph. The file is a sequence of records,
-// each of which holds an Event; a record appears in the file at once. Owned by the run; one thread. Source:
-// tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto.
+// EventFile: a file that TensorBoard reads: what a run measures, step by step, its hyperparameters and its graph. The file is a
+// sequence of records, each of which holds an Event; a record appears in the file at once. Owned by the run; one thread. Source:
+// tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto, tensorboard/plugins/hparams/plugin_data.proto.
 #pragma once
 
 #include <fstream>
@@ -8,11 +8,16 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "messages/values/status.h"
+#include "messages/values/tensor.h"
 
 namespace troupe::observe {
+
+/// Hyperparameters by their names.
+using Hyperparameters = std::vector<std::pair<std::string, std::variant<double, bool, std::string>>>;
 
 class EventFile {
  public:
@@ -22,6 +27,10 @@ class EventFile {
 
   /// Adds scalars by their names, which TensorBoard groups by what stands before a '/'.
   void add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values);
+  /// Adds how the elements of floating tensors are distributed, by the tensors' names. Elements that are not finite do not count.
+  void add_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
+  /// Adds the hyperparameters of the run, by which TensorBoard compares runs.
+  void add_hyperparameters(const Hyperparameters& values);
   /// Adds the graph of the model, as the bytes of a GraphDef.
   void add_graph(std::string_view graph_def);
 

@@ -47,6 +47,9 @@ std::string idle_workers(const config::RunConfig& config) {
 
 Result<RunFileText> read_run_file(Disk& disk, const std::string& path) {
   TROUPE_ASSIGN(auto text, config::read_document(disk, path));
+  if (path.ends_with(".csv") || path.ends_with(".tsv"))
+    return invalid_argument(path + " is a table, not a run file; `troupe init " + path +
+                            "` writes a run file for it");
   return RunFileText{std::move(text), path, std::filesystem::absolute(path).parent_path().string()};
 }
 

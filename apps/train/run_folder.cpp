@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "apps/config/document.h"
+#include "messages/env/real_disk.h"
 #include "messages/values/json_text.h"
 
 namespace troupe::train {
@@ -84,7 +86,10 @@ Result<RunFolder> RunFolder::require(const std::string& directory, const std::st
 
 Result<RunFolder> RunFolder::open(const std::string& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return invalid_argument("there is no run folder " + path);
+  if (!fs::is_directory(path, error)) {
+    RealDisk disk;
+    return invalid_argument("there is no run folder " + path + config::nearest_beside(disk, path));
+  }
   return claim(path);
 }
 
@@ -123,12 +128,17 @@ void RunFolder::forget() const {
   fs::remove(path_ + "/live", ignored);
 }
 
-Status RunFolder::write_events(std::string_view graph_def) {
+Status RunFolder::write_events(std::string_view graph_def, const observe::Hyperparameters& hyperparameters) {
   auto events = observe::EventFile::create(path_);
   if (!events) return events.status();
   events_.emplace(std::move(*events));
   events_->add_graph(graph_def);
+  events_->add_hyperparameters(hyperparameters);
   return {};
+}
+
+void RunFolder::log_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values) {
+  if (events_) events_->add_histograms(step, values);
 }
 
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {

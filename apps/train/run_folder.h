@@ -51,9 +51,11 @@ class RunFolder {
   std::optional<Live> kept() const;
   /// Removes what is kept.
   void forget() const;
-  /// Writes the metrics to a file of TensorBoard, too, and the graph of the model (a GraphDef). Fails with Unavailable if the
-  /// system refuses.
-  Status write_events(std::string_view graph_def);
+  /// Writes the metrics to a file of TensorBoard, too, and the graph of the model (a GraphDef) and the hyperparameters. Fails with
+  /// Unavailable if the system refuses.
+  Status write_events(std::string_view graph_def, const observe::Hyperparameters& hyperparameters);
+  /// Writes to that file, if there is one, how the elements of tensors are distributed.
+  void log_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
   /// Appends a line {"step": ..., "time": seconds since 1970, "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 

@@ -17,6 +17,7 @@
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
+#include "apps/train/hyperparameters.h"
 #include "apps/train/initial_values.h"
 #include "apps/train/local_rounds.h"
 #include "apps/train/monitored_metric.h"
@@ -238,8 +239,8 @@ class Run {
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
     if (options_.opened) options_.opened(folder_->path(), model.meta);
     if (config_.observe.tensorboard)
-      TROUPE_RETURN_IF_FAILED(
-          folder_->write_events(interop::write_graph_def(model.meta.graph, interop::Format::Binary)));
+      TROUPE_RETURN_IF_FAILED(folder_->write_events(
+          interop::write_graph_def(model.meta.graph, interop::Format::Binary), hyperparameters(config_)));
     return runs::save_run_model(runtime_.services().disk(), folder_->path(), model.meta);
   }
 
@@ -385,8 +386,21 @@ class Run {
     return record;
   }
 
+  /// Writes how the elements of the weights are distributed.
+  void log_histograms() {
+    folder_->log_histograms(progress_.step, with_session([&] {
+                              const std::vector<Output> weights = trainable_variables(*graph_);
+                              const std::vector<Tensor> values = session_->run(weights);
+                              std::vector<std::pair<std::string, Tensor>> named;
+                              for (size_t i = 0; i < weights.size(); ++i)
+                                named.emplace_back(graph_->node(weights[i].node).name, values[i]);
+                              return named;
+                            }));
+  }
+
   Status end_epoch(uint64_t epoch) {
     const Record record = log_metrics();
+    if (folder_ && config_.observe.histograms) log_histograms();
     progress_.epoch_loss = {};
     const auto& all = config_.train.max_epochs;
     std::string line = text("epoch %llu%s  loss %.4f", static_cast<unsigned long long>(epoch),

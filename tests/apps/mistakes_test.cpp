@@ -37,6 +37,8 @@ struct Expressed {
 
 BOOST_AUTO_TEST_CASE(in_expressions) {
   const std::vector<Expressed> rows = {
+      {"mean(softmax_cross_entropy_with_logits(logits, label))",
+       {"input labels is int32", "write sparse_softmax_cross_entropy_with_logits(logits, label)"}},
       {"reduce_mean(image)", {"'reduce_mean'", "write mean(x, axis)"}},
       {"reduce_sum(image, 1)", {"write sum(x, axis)"}},
       {"tf.nn.relu(image)", {"'tf.nn.relu'", "write relu(x)"}},
@@ -112,6 +114,7 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"valid", "test_size = 0.2", {":6:1", "write data.valid = { split = 0.2 }"}},
       {"[model.variables]", "[model]\nnum_layers = 3\n[model.variables]", {":9:1", "model.layers"}},
       {"[model.variables]", "[model]\nhidden_size = 3\n[model.variables]", {":9:1", "write units"}},
+      {"w1", "w1 = { shape = [64, 100], init = 'xavier_uniform' }", {":9:34", "write \"glorot_uniform\""}},
       {"batch", "batch = 64\ndevice = 'cuda'", {":8:1", "CPUs", "run.threads"}},
       {"batch", "batch = 64\nnum_workers = 4", {":8:1", "run.threads", "--local worker=2"}},
       {"batch", "batch = 64\nshuffle = 'yes'", {":8:11", "expected true or false", "without quotes"}},
@@ -211,7 +214,12 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   };
   const std::string digits = std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml",
                     none = folder.path() + "/none";
-  check({"fit", digits}, {"no subcommand 'fit'", "`troupe help` lists"});
+  check({"fit", digits}, {"no subcommand 'fit'", "write `troupe train FILE`", "`troupe help` lists"});
+  check({"evaluate", none}, {"no subcommand 'evaluate'", "write `troupe eval RUN`"});
+  check({"train"}, {"troupe train: missing: file (run file (TOML))", "Example: troupe train"});
+  check({"predict"}, {"troupe predict: missing: run (", "files", "Example: troupe predict"});
+  check({"run", digits}, {"digits.toml is a run file, not a graph", "`troupe train"});
+  check({"train", std::string(TROUPE_SOURCE_DIR) + "/examples/iris.csv"}, {"is a table", "`troupe init"});
   check({"train", digits, "--epochs", "5"}, {"'--epochs'", "--set train.max_epochs=VALUE"});
   check({"train", digits, "--lr=0.1"}, {"'--lr=0.1'", "--set train.optimizer.lr=VALUE"});
   check({"train", digits, "--batch-size", "3"}, {"--set data.batch=VALUE"});
@@ -219,7 +227,9 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"train", digits, "--set", "lr=0.1"}, {"--set lr", "write train.optimizer.lr"});
   check({"train", digits, "--set", "optimizer.lr=0.1"}, {"write train.optimizer"});
   check(run("train", "x", {"--local", "2"}), {"JOB=COUNT", "such as worker=2"});
-  check(run("train", "x", {"--resume", none}), {"there is no run folder", none});
+  folder.write("nune", "");
+  check(run("train", "x", {"--resume", none}),
+        {"there is no run folder", none, "the nearest in its folder is 'nune'"});
   check({"predict", none, digits}, {"there is no run or model", none});
   folder.write("run.toml", "");
   check({"train", folder.path() + "/rum.toml"}, {"cannot open", "the nearest in its folder is 'run.toml'"});

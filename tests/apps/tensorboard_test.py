@@ -22,6 +22,29 @@ def train(*arguments):
     subprocess.run([PROGRAM, "train", os.path.join(SOURCE, "examples", "digits.toml"), "-q", *arguments], check=True)
 
 
+def check_histograms():
+    train("--set", "run.name=weights", "--set", "train.max_epochs=2", "--set", "observe.histograms=true")
+    events = EventAccumulator("runs/weights/001", size_guidance={"histograms": 0})
+    events.Reload()
+    assert {"w1", "b1", "w2", "b2"} == set(events.Tags()["histograms"]), events.Tags()
+    first, second = events.Histograms("w1")
+    assert second.step == 2 * first.step, (first, second)
+    value = second.histogram_value
+    assert value.num == 6400 == sum(value.bucket) and value.min < -0.1 < 0.1 < value.max, value
+    assert abs(value.bucket_limit[-1] - value.max) < 1e-9 and len(value.bucket_limit) == len(value.bucket), value
+
+
+def check_hyperparameters():
+    from tensorboard.plugins.hparams import plugin_data_pb2
+
+    events = EventAccumulator("runs/digits/001")
+    events.Reload()
+    content = events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+    values = plugin_data_pb2.HParamsPluginData.FromString(content).session_start_info.hparams
+    assert values["train.optimizer.type"].string_value == "adam" and values["data.batch"].number_value == 64, values
+    assert abs(values["train.optimizer.lr"].number_value - 3e-3) < 1e-12, values
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -39,6 +62,8 @@ def main():
                 assert abs(one.value - record[tag]) < 1e-6 * max(1, abs(record[tag])), (tag, one, record)
         names = {node.name for node in events.Graph().node}
         assert {"image", "w1", "logits", "probabilities"} <= names, names
+        check_histograms()
+        check_hyperparameters()
         train("--set", "run.name=silent", "--set", "train.max_epochs=1", "--set", "observe.tensorboard=false")
         assert not any(name.startswith("events") for name in os.listdir("runs/silent/001"))
 
