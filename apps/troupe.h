@@ -5,6 +5,7 @@
 
 #include "actors/runtime.h"
 #include "actors/step/session.h"
+#include "apps/cluster_file.h"
 #include "apps/inference/graph_def.h"
 #include "apps/nn/class_losses.h"
 #include "apps/nn/decoding.h"

@@ -63,6 +63,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/saver.h
   apps/nn/schedules.h
   apps/nn/weight_averages.h
+  apps/cluster_file.h
   apps/samples.h
   apps/training.h
   apps/troupe.h

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "apps/cluster_file.h"
 #include "apps/training.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/support/failure_of.h"
@@ -195,6 +196,17 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said) {
   fails({}, {.cluster = path("absent.toml")}, Code::InvalidArgument, "absent.toml");
   BOOST_TEST((test::failure_of([&] { RunFile::read(path("absent.toml")); }).code() == Code::InvalidArgument));
   BOOST_TEST((test::failure_of([&] { evaluate(path("absent")); }).code() == Code::NotFound));
+}
+
+BOOST_AUTO_TEST_CASE(a_cluster_file_names_its_tasks) {
+  const ClusterSpec spec = read_cluster_file(examples + "cluster/cluster.toml", "worker", 1);
+  BOOST_TEST(spec.endpoint("ps", 0) != "");
+  BOOST_TEST_REQUIRE(spec.tls.has_value());
+  BOOST_TEST(spec.tls->certificate.find("worker-1") != std::string::npos, spec.tls->certificate);
+  const Status mistake =
+      test::failure_of([&] { (void)read_cluster_file(folder.write("wrong.toml", "jbos = 1")); });
+  BOOST_TEST((mistake.code() == Code::InvalidArgument));
+  BOOST_TEST(mistake.text().find("wrong.toml:1") != std::string::npos, mistake.text());
 }
 
 BOOST_AUTO_TEST_CASE(a_running_cluster_trains) {
