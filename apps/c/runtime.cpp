@@ -32,7 +32,10 @@ troupe_code troupe_runtime_device(const troupe_runtime* runtime, size_t index, c
 }
 
 troupe_code troupe_cancellation_create(troupe_cancellation** cancellation) {
-  return guarded([&] { needed(cancellation, "cancellation") = new troupe_cancellation; });
+  return guarded([&] {
+    auto& result = needed(cancellation, "cancellation");
+    result = new troupe_cancellation;
+  });
 }
 
 void troupe_cancellation_destroy(troupe_cancellation* cancellation) { delete cancellation; }

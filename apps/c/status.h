@@ -21,7 +21,8 @@ extern "C" {
 #endif
 
 /// What went wrong; the codes of TensorFlow and gRPC.
-typedef enum troupe_code {
+typedef int32_t troupe_code;
+enum {
   TROUPE_OK = 0,
   TROUPE_CANCELLED = 1,
   TROUPE_UNKNOWN = 2,
@@ -38,7 +39,7 @@ typedef enum troupe_code {
   TROUPE_INTERNAL = 13,
   TROUPE_UNAVAILABLE = 14,
   TROUPE_DATA_LOSS = 15
-} troupe_code;
+};
 
 /// Returns the version of the library: "0.1.0".
 TROUPE_C const char* troupe_version(void);

@@ -11,7 +11,8 @@ extern "C" {
 typedef struct troupe_tensor troupe_tensor;
 
 /// The types of elements, with TensorFlow's numbers.
-typedef enum troupe_dtype {
+typedef int32_t troupe_dtype;
+enum {
   TROUPE_FLOAT = 1,
   TROUPE_DOUBLE = 2,
   TROUPE_INT32 = 3,
@@ -35,7 +36,7 @@ typedef enum troupe_dtype {
   TROUPE_VARIANT = 21,
   TROUPE_UINT32 = 22,
   TROUPE_UINT64 = 23
-} troupe_dtype;
+};
 
 /// Creates a tensor with a copy of the elements. `bytes` must be their size. Fails with InvalidArgument for String, Resource and
 /// Variant, or if shape and size do not fit, and with ResourceExhausted if there is no memory.

@@ -34,12 +34,13 @@ typedef struct troupe_epoch {
 } troupe_epoch;
 
 /// Why a training has ended.
-typedef enum troupe_training_end {
+typedef int32_t troupe_training_end;
+enum {
   TROUPE_COMPLETED = 0,      ///< after train.max_epochs or train.max_steps
   TROUPE_EARLY_STOPPED = 1,  ///< by train.early_stop
   TROUPE_STOPPED = 2,        ///< by the cancellation or a callback
   TROUPE_DIVERGED = 3        ///< the loss is not finite
-} troupe_training_end;
+};
 
 /// Options of a training. Later versions add members behind the last one; `size` says which the caller knows. What is null or zero
 /// is not used.
