@@ -50,14 +50,16 @@ void bind_graph(py::module_& module) {
             return GraphRef(
                 new GraphHandle{runtime, read_graph_def(std::string(bytes), runtime->runtime.ops())});
           },
-          py::arg("bytes"), py::arg("runtime") = py::none())
-      .def("graph_def", [](const GraphRef& graph) { return py::bytes(write_graph_def(graph->graph)); })
+          py::arg("bytes"), py::arg("runtime") = py::none(), "Returns the graph of a GraphDef of TensorFlow.")
+      .def(
+          "graph_def", [](const GraphRef& graph) { return py::bytes(write_graph_def(graph->graph)); },
+          "Returns the graph as a GraphDef, which TensorFlow can read.")
       .def("scope",
            [](const GraphRef& graph) {
              return ScopeHandle{graph, Scope(graph->graph)};
            })
-      .def("output", &find_output, py::arg("name"))
-      .def("operation", &find_node, py::arg("name"))
+      .def("output", &find_output, py::arg("name"), "Returns the output called 'name' or 'name:k'.")
+      .def("operation", &find_node, py::arg("name"), "Returns the operation of this name.")
       .def("operations", &nodes_of)
       .def("__contains__",
            [](const GraphRef& graph, const std::string& name) { return graph->graph.find(name) != nullptr; })

@@ -142,18 +142,24 @@ void bind_session(py::module_& module) {
            py::arg("start_timeout") = 60.0)
       .def_property_readonly("graph", [](const SessionHandle& session) { return session.graph; })
       .def("run", &run_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
-           py::arg("timeout") = py::none())
+           py::arg("timeout") = py::none(),
+           "Runs a step with the values of feed_dict in place of outputs. Returns arrays in the structure of "
+           "fetches.")
       .def(
           "make_callable",
           [](const SessionRef& session, const py::object& fetches, const py::object& feeds) {
             return Callable(session, fetches, feeds);
           },
-          py::arg("fetches"), py::arg("feed_list") = py::none())
+          py::arg("fetches"), py::arg("feed_list") = py::none(), "Prepares a step that is run often.")
       .def_property_readonly("devices", &devices_of)
       .def("save", &save, py::arg("folder"), py::kw_only(), py::arg("round") = 0, py::arg("note") = "",
-           py::arg("keep") = 5)
-      .def("restore", &restore, py::arg("folder"), py::arg("name") = "")
-      .def("cancel", [](SessionHandle& session) { session.session.cancel(); })
+           py::arg("keep") = 5,
+           "Saves the variables as a checkpoint in a folder; returns the checkpoint's own.")
+      .def("restore", &restore, py::arg("folder"), py::arg("name") = "",
+           "Sets the variables to those of the newest checkpoint in a folder.")
+      .def(
+          "cancel", [](SessionHandle& session) { session.session.cancel(); },
+          "Ends the session from any thread: steps that run fail with CancelledError.")
       .def("close", &close)
       .def("__enter__", [](const SessionRef& session) { return session; })
       .def("__exit__", [](SessionHandle& session, const py::args& /*failure*/) { close(session); });

@@ -105,7 +105,8 @@ print(len(os.listdir(sys.argv[1] + "/digits/001")) > 0)
 
 @pytest.mark.parametrize("where", ["callback", "step"])
 def test_ctrl_c_ends_the_training_in_order(tmp_path, where):
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(tmp_path), where], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(tmp_path), where], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
     if where == "step":
         metrics = tmp_path / "digits" / "001" / "metrics.jsonl"
         while not (metrics.exists() and metrics.stat().st_size > 0) and process.poll() is None:

@@ -67,7 +67,7 @@ complex64, complex128 = DType.complex64, DType.complex128
 string, bool = DType.string, DType.bool  # noqa: A001: as in TensorFlow
 
 __all__ = [
-    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "bool", "Callable", "CancelledError", "case",
+    "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "Callable", "CancelledError", "case",
     "Cluster", "Code", "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies",
     "current_graph", "data", "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense",
     "device", "DType", "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32",

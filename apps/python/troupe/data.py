@@ -70,12 +70,13 @@ class Dataset:
 def dataset(run_file: Path, part: str = "train", *, batch: int = 0, shuffle: Optional[bool] = None,
             seed: Optional[int] = None, settings: Settings = ()) -> Dataset:
     """Opens the samples of a run file as its model gets them. `part`: "train" or "valid". `batch`: the number of samples of a batch,
-    0: data.batch of the run file. `shuffle`: whether each epoch has an order of its own; None: as the run file says. `seed`: of the orders, by default run.seed."""
+    0: data.batch of the run file. `shuffle`: whether each epoch has an order of its own; None: as the run file says. `seed`: of the
+    orders, by default run.seed."""
     return Dataset(_troupe.Samples.read(os.fspath(run_file), part, as_list(settings)), batch, shuffle, seed)
 
 
-def files(paths: Union[Path, Sequence[Path]], *, format: Optional[str] = None, batch: int = 32, shuffle: bool = False, seed: Optional[int] = None,
-          **keys: Any) -> Dataset:
+def files(paths: Union[Path, Sequence[Path]], *, format: Optional[str] = None, batch: int = 32, shuffle: bool = False,
+          seed: Optional[int] = None, **keys: Any) -> Dataset:
     """Opens files of samples: csv, idx, npy, npz, tfrecord, images and so on, by their endings unless `format` says it. `keys` are
     those that [data] of a run file has, such as label="last", delimiter=";", read="stream", map={"image": "image / 16.0"}."""
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
@@ -85,7 +86,8 @@ def files(paths: Union[Path, Sequence[Path]], *, format: Optional[str] = None, b
     return Dataset(_troupe.Samples.parse(text, "train", ".", [], "samples"), batch, shuffle, seed)
 
 
-def csv(paths: Union[Path, Sequence[Path]], *, batch: int = 32, shuffle: bool = False, seed: Optional[int] = None, **keys: Any) -> Dataset:
+def csv(paths: Union[Path, Sequence[Path]], *, batch: int = 32, shuffle: bool = False, seed: Optional[int] = None,
+        **keys: Any) -> Dataset:
     """Opens tables; see files()."""
     return files(paths, format="csv", batch=batch, shuffle=shuffle, seed=seed, **keys)
 

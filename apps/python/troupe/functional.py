@@ -53,7 +53,8 @@ def foldr(function: Callable[[Any, Any], Any], elements: Tensors, initial: Tenso
     return _fold(function, elements, initial, True)
 
 
-def scan(function: Callable[[Any, Any], Any], elements: Tensors, initial: Tensors, reverse: bool = False, parallel_iterations: int = 10) -> Any:
+def scan(function: Callable[[Any, Any], Any], elements: Tensors, initial: Tensors, reverse: bool = False,
+         parallel_iterations: int = 10) -> Any:
     """Returns all values that foldl() goes through, stacked."""
     values, is_list = _listed(elements)
     state, state_is_list = _listed(initial)

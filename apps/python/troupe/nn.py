@@ -106,7 +106,8 @@ class AdaMax(Optimizer):
 
 
 class RmsProp(Optimizer):
-    def __init__(self, learning_rate: LearningRate, decay: float = 0.9, momentum: float = 0, epsilon: float = 1e-10, centered: bool = False):
+    def __init__(self, learning_rate: LearningRate, decay: float = 0.9, momentum: float = 0, epsilon: float = 1e-10,
+                 centered: bool = False):
         super().__init__("centered_rmsprop" if centered else "rmsprop", learning_rate, decay=decay, momentum=momentum, epsilon=epsilon)
 
 

@@ -104,7 +104,8 @@ def train(run_file: Union[Path, RunFile], settings: Settings = (), *, on_epoch: 
                           resume=resume, cluster=cluster, memory=memory)
 
 
-def evaluate(path: Path, files: Sequence[Path] = (), labels: Sequence[Path] = (), part: str = "", settings: Settings = ()) -> dict[str, float]:
+def evaluate(path: Path, files: Sequence[Path] = (), labels: Sequence[Path] = (), part: str = "",
+             settings: Settings = ()) -> dict[str, float]:
     """Returns the loss and the metrics of a trained model: the folder of a run, of one of its checkpoints, or of all runs of a name.
     The samples are those of labelled files, or of a part of the run file, "train", "valid" or "test", by default what the training
     has seen least of."""
