@@ -6,23 +6,51 @@
 namespace troupe::python {
 namespace py = pybind11;
 
-Fetches::Fetches(py::object structure, GraphRef graph)
-    : structure_(std::move(structure)), graph_(std::move(graph)) {
-  collect(structure_);
+namespace {
+
+/// Fails with RecursionError if structures are nested too deeply, such as a list that contains itself.
+class Depth {
+ public:
+  Depth() {
+    if (Py_EnterRecursiveCall(" in fetches") != 0) throw py::error_already_set();
+  }
+  ~Depth() { Py_LeaveRecursiveCall(); }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+};
+
+/// Returns the elements as a list or tuple of the type of `like`.
+py::object list_like(py::handle like, const py::list& elements) {
+  if (PyList_Check(like.ptr())) return elements;
+  if (py::hasattr(like, "_fields")) return py::type::of(like)(*elements);
+  return py::tuple(elements);
 }
 
-void Fetches::collect(py::handle structure) {
+}  // namespace
+
+Fetches::Fetches(const py::object& structure, GraphRef graph) : graph_(std::move(graph)) {
+  structure_ = collect(structure);
+}
+
+py::object Fetches::collect(py::handle structure) {
+  const Depth depth;
   if (is_list(structure)) {
-    for (const py::handle element : structure) collect(element);
-  } else if (PyDict_Check(structure.ptr())) {
-    for (const auto& [key, element] : py::reinterpret_borrow<py::dict>(structure)) collect(element);
-  } else {
-    const Output output = to_output(structure, graph_);
-    if (const Status status = graph_->graph.check(output); !status.ok())
-      throw Error(
-          invalid_argument("the fetch " + py::repr(structure).cast<std::string>() + " " + status.text()));
-    outputs_.push_back(output);
+    py::list elements;
+    for (const py::handle element : structure) elements.append(collect(element));
+    return list_like(structure, elements);
   }
+  if (PyDict_Check(structure.ptr())) {
+    py::dict elements;
+    for (const auto& [key, element] : py::reinterpret_borrow<py::dict>(structure))
+      elements[key] = collect(element);
+    return elements;
+  }
+  const Output output = to_output(structure, graph_);
+  if (const Status status = graph_->graph.check(output); !status.ok())
+    throw Error(
+        invalid_argument("the fetch " + py::repr(structure).cast<std::string>() + " " + status.text()));
+  outputs_.push_back(output);
+  return py::none();
 }
 
 py::object Fetches::results(std::vector<Tensor> tensors) const {
@@ -44,11 +72,9 @@ py::object Fetches::rebuilt(py::handle structure, size_t& next, std::vector<py::
     return result;
   }
   if (!is_list(structure)) return std::move(values[next++]);
-  py::list result;
-  for (const py::handle element : structure) result.append(rebuilt(element, next, values));
-  if (PyList_Check(structure.ptr())) return result;
-  if (py::hasattr(structure, "_fields")) return py::type::of(structure)(*result);
-  return py::tuple(result);
+  py::list elements;
+  for (const py::handle element : structure) elements.append(rebuilt(element, next, values));
+  return list_like(structure, elements);
 }
 
 }  // namespace troupe::python

@@ -14,13 +14,14 @@ namespace troupe::python {
 class Fetches {
  public:
   /// Throws InvalidArgument for what cannot be fetched, or belongs to another graph.
-  Fetches(pybind11::object structure, GraphRef graph);
+  Fetches(const pybind11::object& structure, GraphRef graph);
   const std::vector<Output>& outputs() const { return outputs_; }
   /// Returns the values of the outputs in the structure of the fetches. Takes one tensor for each output that is no operation.
   pybind11::object results(std::vector<Tensor> tensors) const;
 
  private:
-  void collect(pybind11::handle structure);
+  /// Adds the outputs, and returns the structure without them: what the caller does with its own does not matter later.
+  pybind11::object collect(pybind11::handle structure);
   pybind11::object rebuilt(pybind11::handle structure, size_t& next,
                            std::vector<pybind11::object>& values) const;
 

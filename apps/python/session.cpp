@@ -41,34 +41,35 @@ SessionRef make_session(const GraphRef& graph, const std::optional<std::string>&
       .steps = {}});
 }
 
-py::object run_once(SessionHandle& session, const py::object& fetched, const py::object& feed_dict,
-                    const py::object& timeout) {
+py::object run_once(SessionHandle& session, const py::object& fetched,
+                    const std::optional<py::dict>& feed_dict, const Timeout& timeout) {
   const Fetches fetches(fetched, session.graph);
   const Graph& graph = session.graph->graph;
   std::vector<Output> fed;
-  if (!feed_dict.is_none())
-    for (const auto& [key, value] : feed_dict.cast<py::dict>()) {
+  std::vector<py::object>
+      values;  // held, because making tensors of them may run Python, which may change the dictionary
+  if (feed_dict)
+    for (const auto& [key, value] : *feed_dict) {
       fed.push_back(to_output(key, session.graph));
       throw_if_failed(graph.check_tensor(fed.back()));
+      values.push_back(py::reinterpret_borrow<py::object>(value));
     }
   const auto step = find_step(session, {std::move(fed), fetches.outputs()});
   std::vector<Tensor> feeds;
-  feeds.reserve(step->feeds.size());
-  if (!feed_dict.is_none())
-    for (const auto& [key, value] : feed_dict.cast<py::dict>())
-      feeds.push_back(feed_of(*step, feeds.size(), value, graph));
+  feeds.reserve(values.size());
+  for (const py::object& value : values) feeds.push_back(feed_of(*step, feeds.size(), value, graph));
   return fetches.results(run(*step, std::move(feeds), timeout));
 }
 
 /// A step that Python calls like a function.
 class Callable {
  public:
-  Callable(SessionRef session, py::object fetches, const py::object& feeds)
-      : session_(std::move(session)), fetches_(std::move(fetches), session_->graph),
+  Callable(SessionRef session, const py::object& fetches, const py::object& feeds)
+      : session_(std::move(session)), fetches_(fetches, session_->graph),
         step_(prepare(*session_, feeds.is_none() ? std::vector<Output>() : to_outputs(feeds, session_->graph),
                       fetches_.outputs())) {}
 
-  py::object call(const py::args& values, const py::object& timeout) const {
+  py::object call(const py::args& values, const Timeout& timeout) const {
     if (session_->closed) throw Error(failed_precondition("the session is closed"));
     if (values.size() != step_->feeds.size())
       throw Error(invalid_argument("the step takes " + std::to_string(step_->feeds.size()) + " feeds, not " +

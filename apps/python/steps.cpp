@@ -13,9 +13,9 @@ namespace {
 
 constexpr size_t most_steps = 200;  // far fewer than SessionOptions::signatures, so that steps stay prepared
 
-std::chrono::nanoseconds duration_of(const py::object& seconds) {
-  if (seconds.is_none()) return {};
-  const auto number = seconds.cast<double>();
+std::chrono::nanoseconds duration_of(const Timeout& seconds) {
+  if (!seconds) return {};
+  const double number = *seconds;
   if (!(number > 0) || number > 1e9)
     throw Error(invalid_argument("a timeout must be a positive number of seconds"));
   return std::chrono::nanoseconds(std::max(int64_t{1}, static_cast<int64_t>(number * 1e9)));
@@ -99,7 +99,7 @@ std::vector<Tensor> with_feeds(const Step& step, std::vector<Tensor> computed,
 
 }  // namespace
 
-std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const py::object& timeout) {
+std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout) {
   const StepOptions options{.timeout = duration_of(timeout)};
   try {
     auto computed = step.is_empty ? std::vector<Tensor>() : run_without_gil(step, feeds, options);

@@ -37,6 +37,7 @@ struct SessionHandle {
   bool closed = false;
 };
 using SessionRef = std::shared_ptr<SessionHandle>;
+using Timeout = std::optional<double>;  ///< in seconds; nothing: no limit
 
 /// Throws Error(FailedPrecondition) if the session is closed.
 std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>& feeds,
@@ -45,7 +46,7 @@ std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>&
 std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature signature);
 /// Returns the value as the tensor of a feed of the step.
 Tensor feed_of(const Step& step, size_t i, pybind11::handle value, const Graph& graph);
-/// Runs a step without the GIL. `timeout` is in seconds; None: no limit. Ctrl-C cancels a step of the main thread.
-std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const pybind11::object& timeout);
+/// Runs a step without the GIL. Ctrl-C cancels a step of the main thread.
+std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout);
 
 }  // namespace troupe::python

@@ -54,6 +54,35 @@ def test_the_failure_of_a_step_says_where(session):
     assert caught.value.node == "quotient" and caught.value.op == "FloorDiv" and "quotient" in str(caught.value)
 
 
+def test_what_no_structure_of_fetches_may_be(session):
+    x = troupe.constant(1)
+    endless = []
+    endless.append(endless)
+    with pytest.raises(RecursionError):
+        session.run(endless)
+    with pytest.raises(TypeError):
+        session.run(x, [(x, 1)])
+    with pytest.raises(TypeError):
+        session.run(x, timeout="soon")
+
+
+def test_what_the_caller_does_with_its_structures_later_does_not_matter(session):
+    x = troupe.placeholder("int32", [None])
+    fetches = [x + 1]
+    step = session.make_callable(fetches, [x])
+    fetches.append(x)
+    assert [part.tolist() for part in step([1])] == [[2]]
+
+    class Meddler:
+        def __array__(self, dtype=None, copy=None):
+            feeds.clear()
+            return np.array([1], np.int32)
+
+    y = troupe.placeholder("int32", [None])
+    feeds = {x: Meddler(), y: Meddler()}
+    assert session.run(x + y, feeds).tolist() == [2]
+
+
 def test_callables(session):
     x, y = troupe.placeholder("float32", [None]), troupe.placeholder("float32", [])
     step = session.make_callable({"sum": x + y, "product": x * y}, [x, y])
