@@ -60,9 +60,12 @@ py::list build_gradients(const ScopeHandle& scope, const py::object& ys, const p
   if (!grad_ys.is_none())
     for (const py::handle one : grad_ys)
       given.push_back(one.is_none() ? Gradient{} : Gradient{as_output(scope, one, DType::Invalid)});
+  const std::vector<Output> of = to_outputs(ys, scope.graph);
+  if (!grad_ys.is_none() && given.size() != of.size())
+    throw Error(invalid_argument("there are " + std::to_string(of.size()) + " ys, but " +
+                                 std::to_string(given.size()) + " grad_ys"));
   py::list result;
-  for (const Gradient& gradient :
-       gradients(scope.scope, to_outputs(ys, scope.graph), to_outputs(xs, scope.graph), given))
+  for (const Gradient& gradient : gradients(scope.scope, of, to_outputs(xs, scope.graph), given))
     result.append(from_gradient(gradient, scope.graph));
   return result;
 }

@@ -21,6 +21,8 @@ void bind_errors(py::module_& module) {
       std::rethrow_exception(std::move(failure));
     } catch (const Error& error) {
       raise(error.status());
+    } catch (const py::cast_error& error) {
+      PyErr_SetString(PyExc_TypeError, error.what());
     }
   });
   module.def(

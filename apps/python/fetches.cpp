@@ -45,11 +45,7 @@ py::object Fetches::collect(py::handle structure) {
       elements[key] = collect(element);
     return elements;
   }
-  const Output output = to_output(structure, graph_);
-  if (const Status status = graph_->graph.check(output); !status.ok())
-    throw Error(
-        invalid_argument("the fetch " + py::repr(structure).cast<std::string>() + " " + status.text()));
-  outputs_.push_back(output);
+  outputs_.push_back(to_output(structure, graph_));
   return py::none();
 }
 

@@ -51,7 +51,10 @@ std::vector<nn::VariableGradient> to_gradients(const py::list& pairs, const Scop
 /// A number, a schedule, or a function of Python that returns the rate of a step.
 nn::LearningRate rate_of(const py::object& rate, const GraphRef& graph) {
   if (py::isinstance<ScheduleHandle>(rate)) return rate.cast<const ScheduleHandle&>().schedule;
-  if (!PyCallable_Check(rate.ptr())) return rate.cast<double>();
+  if (PyFloat_Check(rate.ptr()) || PyIndex_Check(rate.ptr())) return rate.cast<double>();
+  if (!PyCallable_Check(rate.ptr()))
+    throw Error(invalid_argument("a learning rate must be a number, a schedule or a function, not " +
+                                 py::repr(rate).cast<std::string>()));
   return nn::Schedule([rate, graph](const Scope& scope, Output step) {
     const ScopeHandle inside{graph, scope};
     return as_output(inside, rate(inside, inside.handle(step)), DType::Float);

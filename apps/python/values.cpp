@@ -56,6 +56,11 @@ auto list_of(py::handle value, Element element) {
   return list;
 }
 
+void require_graph(py::handle value, const GraphRef& present, const GraphRef& wanted) {
+  if (present != wanted)
+    throw Error(invalid_argument(py::repr(value).cast<std::string>() + " belongs to another graph"));
+}
+
 struct FromAttribute {
   py::object operator()(const std::string& value) const { return py::bytes(value); }
   py::object operator()(int64_t value) const { return py::int_(value); }
@@ -121,10 +126,15 @@ AttrValue to_attribute(py::handle value, AttrKind kind) {
 py::object from_attribute(const AttrValue& value) { return std::visit(FromAttribute{}, value); }
 
 Output to_output(py::handle value, const GraphRef& graph) {
-  if (py::isinstance<OutputHandle>(value)) return value.cast<const OutputHandle&>().output;
+  if (py::isinstance<OutputHandle>(value)) {
+    const auto& handle = value.cast<const OutputHandle&>();
+    require_graph(value, handle.graph, graph);
+    return handle.output;
+  }
   if (py::isinstance<NodeHandle>(value)) {
     const auto& node = value.cast<const NodeHandle&>();
-    return node.graph->graph.output(node.id, Output::control);
+    require_graph(value, node.graph, graph);
+    return graph->graph.output(node.id, Output::control);
   }
   if (py::isinstance<py::str>(value)) {
     const auto name = value.cast<std::string>();

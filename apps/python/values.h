@@ -19,7 +19,8 @@ AttrValue to_attribute(pybind11::handle value, AttrKind kind);
 pybind11::object from_attribute(const AttrValue& value);
 
 bool is_list(pybind11::handle value);
-/// Returns the output that an Output or an Operation (its first output) stands for.
+/// Returns the output that an Output stands for, an Operation (as a control output), or the name of one. Throws InvalidArgument,
+/// too, if it belongs to another graph.
 Output to_output(pybind11::handle value, const GraphRef& graph);
 std::vector<Output> to_outputs(pybind11::handle value, const GraphRef& graph);
 pybind11::list from_outputs(const std::vector<Output>& outputs, const GraphRef& graph);

@@ -103,6 +103,27 @@ def test_without_a_graph_in_use_that_of_the_inputs_is_used(graph):
     assert (x.graph is other) and len(other) == 1
 
 
+def test_no_function_takes_what_belongs_to_another_graph(graph):
+    with troupe.Graph():
+        for _ in range(50):
+            theirs = troupe.variable(1.0)
+    x, v = troupe.placeholder("float32", []), troupe.variable(2.0)
+    calls = [
+        lambda: troupe.cond(True, lambda: theirs, lambda: x), lambda: troupe.group(theirs), lambda: troupe.group(theirs.op),
+        lambda: troupe.while_loop(lambda a: a > 0, lambda a: theirs, [x]), lambda: troupe.gradients(theirs, x),
+        lambda: troupe.gradients(x, theirs), lambda: troupe.dense(theirs, x), lambda: troupe.dense(x, theirs),
+        lambda: troupe.variable(theirs), lambda: troupe.nn.compute_gradients(v, [theirs]),
+        lambda: troupe.nn.Sgd(0.1).apply_gradients([(theirs, v)]), lambda: troupe.nn.Sgd(0.1).apply_gradients([(v, theirs)]),
+        lambda: troupe.nn.Sgd(lambda step: theirs).minimize(v), lambda: troupe.nn.Network().dense(theirs, 3),
+        lambda: troupe.nn.save_variables("x", [theirs]), lambda: troupe.map_fn(lambda row: theirs, [1.0]),
+        lambda: troupe.colocate_with(theirs), lambda: troupe.control_dependencies([theirs]), lambda: x + theirs,
+    ]
+    for i, call in enumerate(calls):
+        with pytest.raises(troupe.InvalidArgumentError, match="another graph"):
+            call()
+            pytest.fail(f"call {i}")
+
+
 def test_no_graph():
     with pytest.raises(RuntimeError, match="no graph in use"):
         troupe.constant(1)
@@ -119,6 +140,8 @@ def test_gradients(session):
     np.testing.assert_allclose(session.run(slope, {x: [1, 2, 3]}), [3, 12, 27])
     (weighted,) = troupe.gradients([x**2], x, grad_ys=[np.array([1, 0, 2], np.float32)])
     np.testing.assert_allclose(session.run(weighted, {x: [1, 2, 3]}), [2, 0, 12])
+    with pytest.raises(troupe.InvalidArgumentError, match="1 ys, but 2 grad_ys"):
+        troupe.gradients([x], x, grad_ys=[None, None])
 
 
 def test_gradients_that_are_rows(session):

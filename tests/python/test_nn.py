@@ -128,6 +128,10 @@ def test_mistakes_name_the_layer(graph):
         nn.Network().dense(np.ones([2, 3], np.float32), 2, init="he")
     with pytest.raises(troupe.InvalidArgumentError, match="learnin_rate|hyperparameter|no"):
         nn.Optimizer("adam", 0.1, learnin_rate=1).minimize(troupe.variable(1.0))
+    with pytest.raises(troupe.InvalidArgumentError, match="learning rate"):
+        nn.Sgd("fast").minimize(troupe.variable(1.0))
+    with pytest.raises(TypeError):
+        nn.Sgd(0.1).apply_gradients([3])
 
 
 def test_variables_in_files_of_tensorflow(graph, tmp_path):
