@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "actors/runtime.h"
+#include "apps/python/forks.h"
 #include "graph/build/graph.h"
 #include "graph/build/scope.h"
 
@@ -13,6 +14,13 @@ namespace troupe::python {
 
 struct RuntimeHandle {
   explicit RuntimeHandle(const RuntimeOptions& options) : runtime(options) {}
+  /// Throws Error(FailedPrecondition) if this process was forked after the runtime was made: then it has no threads here.
+  void require_threads() const {
+    if (forks != forks_so_far())
+      throw Error(failed_precondition(
+          "this process was forked from one that used Troupe: make graphs of its own in it"));
+  }
+  const uint64_t forks = forks_so_far();
   Runtime runtime;
 };
 

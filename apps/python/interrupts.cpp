@@ -11,6 +11,8 @@
 #include <mutex>
 #include <thread>
 
+#include "apps/python/forks.h"
+
 namespace troupe::python {
 namespace py = pybind11;
 namespace {
@@ -50,8 +52,10 @@ void install_handler() {
 /// The thread that cancels. It exists from the first wait of the main thread on, until the process ends.
 class Watcher {
  public:
+  /// A process that was forked gets a watcher of its own.
   static Watcher& get() {
-    static auto* const watcher = new Watcher;
+    static auto* watcher = new Watcher;
+    if (watcher->forks_ != forks_so_far()) watcher = new Watcher;
     return *watcher;
   }
 
@@ -112,6 +116,7 @@ class Watcher {
     if (waiting_) waiting_->cancel();
   }
 
+  const uint64_t forks_ = forks_so_far();
   std::mutex mutex_;
   Cancellation* waiting_ = nullptr;
   std::atomic<bool> used_{true}, asleep_{false};

@@ -33,8 +33,9 @@ ClusterSpec make_cluster(const std::string& name, const Jobs& jobs, const std::s
   return cluster;
 }
 
-/// Destroys a runtime without the GIL: it waits for its threads.
+/// Destroys a runtime without the GIL: it waits for its threads. Those of another process are left alone.
 void destroy(RuntimeHandle* runtime) {
+  if (runtime->forks != forks_so_far()) return;
   std::optional<py::gil_scoped_release> released;
   if (Py_IsInitialized() && PyGILState_Check()) released.emplace();
   delete runtime;
@@ -74,6 +75,8 @@ void bind_runtime(py::module_& module) {
            py::arg("cpus") = 1, py::arg("roots") = std::vector<std::string>(),
            py::arg("cluster") = py::none(), py::arg("job") = "localhost", py::arg("task") = 0,
            py::arg("listen") = "")
+      .def_property_readonly("has_threads",
+                             [](const RuntimeHandle& handle) { return handle.forks == forks_so_far(); })
       .def_property_readonly("devices", [](const RuntimeHandle& handle) { return handle.runtime.devices(); })
       .def("reset", &reset, py::arg("containers") = std::vector<std::string>());
 }

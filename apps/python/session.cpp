@@ -31,6 +31,7 @@ SessionRef make_session(const GraphRef& graph, const std::optional<std::string>&
                         const std::optional<ClusterSpec>& cluster, const SessionOptions& options) {
   if (master.has_value() != cluster.has_value())
     throw Error(invalid_argument("a session has a master and its cluster, or neither"));
+  graph->runtime->require_threads();
   Runtime& runtime = graph->runtime->runtime;
   const py::gil_scoped_release released;
   return std::make_shared<SessionHandle>(SessionHandle{
@@ -70,7 +71,7 @@ class Callable {
                       fetches_.outputs())) {}
 
   py::object call(const py::args& values, const Timeout& timeout) const {
-    if (session_->closed) throw Error(failed_precondition("the session is closed"));
+    require_open(*session_);
     if (values.size() != step_->feeds.size())
       throw Error(invalid_argument("the step takes " + std::to_string(step_->feeds.size()) + " feeds, not " +
                                    std::to_string(values.size())));
@@ -89,12 +90,14 @@ class Callable {
 
 std::string save(SessionHandle& session, const std::string& folder, uint64_t round, const std::string& note,
                  size_t keep) {
+  require_open(session);
   const SaveOptions options{.round = round, .note = note, .keep = keep};
   const py::gil_scoped_release released;
   return session.session.save(folder, options).folder;
 }
 
 py::dict restore(SessionHandle& session, const std::string& folder, const std::string& name) {
+  require_open(session);
   const RestoredCheckpoint restored = [&] {
     const py::gil_scoped_release released;
     return session.session.restore(folder, name);
@@ -117,6 +120,7 @@ std::vector<std::string> devices_of(const SessionHandle& session) {
 void close(SessionHandle& session) {
   if (std::exchange(session.closed, true)) return;
   session.steps.clear();
+  if (session.runtime->forks != forks_so_far()) return;
   const py::gil_scoped_release released;
   session.session.close();
 }

@@ -38,9 +38,14 @@ std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>&
 
 }  // namespace
 
+void require_open(const SessionHandle& session) {
+  if (session.closed) throw Error(failed_precondition("the session is closed"));
+  session.runtime->require_threads();
+}
+
 std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>& feeds,
                               const std::vector<Output>& fetches) {
-  if (session.closed) throw Error(failed_precondition("the session is closed"));
+  require_open(session);
   const Graph& graph = session.graph->graph;
   auto step = std::make_shared<Step>();
   std::vector<Output> computed;
@@ -60,7 +65,7 @@ std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>&
 }
 
 std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature signature) {
-  if (session.closed) throw Error(failed_precondition("the session is closed"));
+  require_open(session);
   auto found = session.steps.find(signature);
   if (found == session.steps.end()) {
     // Outputs are equal also if only their graphs differ, which the session checks here.

@@ -39,7 +39,9 @@ struct SessionHandle {
 using SessionRef = std::shared_ptr<SessionHandle>;
 using Timeout = std::optional<double>;  ///< in seconds; nothing: no limit
 
-/// Throws Error(FailedPrecondition) if the session is closed.
+/// Throws Error(FailedPrecondition) if the session is closed, or belongs to the process from which this one was forked.
+void require_open(const SessionHandle& session);
+/// Prepares a step of an open session.
 std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>& feeds,
                               const std::vector<Output>& fetches);
 /// Returns the step of these feeds and fetches, prepared now or by an earlier call.

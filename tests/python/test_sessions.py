@@ -240,6 +240,39 @@ def test_the_interpreter_ends_with_everything_open():
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+FORKED = """
+import os, sys, numpy as np, troupe
+def build():
+    with troupe.Graph() as graph:
+        x = troupe.placeholder("float32", [None])
+        return graph, x, x + 1.0
+graph, x, y = build()
+session = troupe.Session(graph)
+step = session.make_callable(y, [x])
+step([1.0])
+child = os.fork()
+if child == 0:
+    for call in (lambda: step([1.0]), lambda: session.run(y, {x: [1.0]}), lambda: troupe.Session(graph), lambda: session.save("x")):
+        try:
+            call()
+            sys.exit(1)
+        except troupe.FailedPreconditionError as error:
+            assert "forked" in str(error)
+    mine, u, v = build()
+    with troupe.Session(mine) as own:
+        assert own.run(v, {u: np.zeros(10000)})[0] == 1
+    session.close()
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+assert step([1.0])[0] == 2
+"""
+
+
+def test_forked_processes():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_seeds(graph):
     numbers = troupe.ops.random_uniform([4])
     def draw(seed):

@@ -11,9 +11,10 @@ _default: Optional[Runtime] = None
 
 
 def default_runtime() -> Runtime:
-    """Returns the runtime of this process. The first call starts it, with a thread for each core."""
+    """Returns the runtime of this process. The first call starts it, with a thread for each core. A process that was
+    forked gets one of its own."""
     global _default
     with _lock:
-        if _default is None:
+        if _default is None or not _default.has_threads:
             _default = Runtime()
         return _default

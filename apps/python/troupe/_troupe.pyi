@@ -86,6 +86,9 @@ class Runtime:
                  job: str = "localhost", task: int = 0, listen: str = "") -> None: ...
     @property
     def devices(self) -> list[str]: ...
+    @property
+    def has_threads(self) -> bool:
+        """False if this process was forked after the runtime was made."""
     def reset(self, containers: Sequence[str] = ()) -> int:
         """Drops variables, queues and all other state in these containers, by default in all. Sessions that have used it end. Returns
         how many states were dropped."""
