@@ -1,5 +1,5 @@
-// Cluster files in programs, installed as <troupe/cluster_file.h>. Failures are thrown as troupe::Error. A function without state; any
-// thread. Public header.
+// Cluster files in programs, installed as <troupe/cluster_file.h>. Failures are thrown as troupe::Error. A function without state;
+// any thread. Public header.
 #pragma once
 
 #include <string>
