@@ -43,6 +43,7 @@ class Membership {
   Result<uint64_t> incarnation_of(const std::string& task) const { return peers_->incarnation_of(task); }
   Status link_status(const std::string& task) const { return incarnation_of(task).status(); }
   /// See Peers.
+  Presence presence_of(const std::string& task) const { return peers_->presence_of(task); }
   std::string transport_of(const std::string& task) const { return peers_->transport_of(task); }
   const Traffic& traffic() const { return peers_->traffic(); }
 

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "actors/net/refusal.h"
+#include "actors/runtime_impl.h"
 #include "apps/cluster/neighbours.h"
 #include "apps/services/node_service.h"
 #include "devices/memory_budget.h"
@@ -29,12 +31,10 @@ class Ownership {
   /// Returns whether the owner has been unlinked for longer than the timeout.
   bool has_ended() {
     if (owner_.empty()) return false;
-    if (runtime_.link_status(owner_).ok()) {
-      last_linked_ = Clock::now();
-      was_linked_ = true;
-      return false;
-    }
-    return Clock::now() - last_linked_ > (was_linked_ ? timeout_ : first_link_timeout);
+    const Presence owner = runtime_.impl().membership->presence_of(owner_);
+    // A link may open and close again between two calls.
+    if (owner.linked || std::exchange(links_, owner.links) != owner.links) last_linked_ = Clock::now();
+    return Clock::now() - last_linked_ > (owner.links > 0 ? timeout_ : first_link_timeout);
   }
 
  private:
@@ -42,7 +42,7 @@ class Ownership {
   const std::string owner_;
   const Clock::duration timeout_;
   Clock::time_point last_linked_ = Clock::now();
-  bool was_linked_ = false;
+  uint64_t links_ = 0;  ///< how many had been opened at the last call
 };
 
 /// Reports events of the links to the other tasks of the cluster.

@@ -25,6 +25,7 @@ void bind_score(py::module_& module, const char* name, Score score) {
 /// An option of a function: a member of its options, and its name.
 template <class Options, class Value>
 struct Option {
+  Option(Value Options::*of, const char* called) : member(of), name(called) {}
   Value Options::*member;
   const char* name;
 };

@@ -42,7 +42,7 @@ def check_hyperparameters():
     content = events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
     values = plugin_data_pb2.HParamsPluginData.FromString(content).session_start_info.hparams
     assert values["train.optimizer.type"].string_value == "adam" and values["data.batch"].number_value == 64, values
-    assert abs(values["train.optimizer.lr"].number_value - 3e-3) < 1e-12, values
+    assert abs(values["train.optimizer.lr"].number_value - 5e-3) < 1e-12, values
 
 
 def main():

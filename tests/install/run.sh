@@ -77,7 +77,7 @@ awk '/^step/ { loss = $4 + 0; if (NR > 1 && loss >= first) exit 1; if (NR == 1) 
      END { exit NR != 5 || loss > 0.5 * first }' "$work/out" || { cat "$work/out" >&2; fail "train does not learn"; }
 
 run "$work/embed/gan"
-awk '{ exit !($1 >= 80 && $(NF - 3) == 8) }' "$work/out" || { cat "$work/out" >&2; fail "gan does not learn the ring"; }
+awk '{ exit !($1 >= 80 && $(NF - 4) == 8) }' "$work/out" || { cat "$work/out" >&2; fail "gan does not learn the ring"; }
 run "$work/embed/cartpole"
 awk 'END { exit !($2 == "400:" && $3 >= 100) }' "$work/out" || { cat "$work/out" >&2; fail "cartpole does not learn to balance"; }
 

@@ -19,7 +19,7 @@ trap 'kill -TERM "${tasks[@]}"' TERM
 code=0
 for task in "${tasks[@]}"; do
   wait "$task" || code=$?
-  while kill -0 "$task" 2>/dev/null; do wait "$task" || code=$?; done
+  while jobs -pr | grep -qx "$task"; do wait "$task" || code=$?; done  # a signal has ended the wait, but not yet the task
 done
 exit $code
 EOF
