@@ -10,7 +10,8 @@ namespace troupe::train {
 namespace {
 
 std::string number_of(int64_t count, const std::string& thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+  const char* const ending = count == 1 ? "" : thing.ends_with("ch") ? "es" : "s";
+  return fmt::format("{} {}{}", count, thing, ending);
 }
 
 }  // namespace
