@@ -79,8 +79,9 @@ std::vector<Compared> compared(const Graph& graph, const LossInputs& inputs) {
   std::ranges::sort(found, {}, [](const Compared& one) { return one.tensor; });
   std::vector<Compared> first;
   for (const Compared& one : found) {
-    const bool follows = std::ranges::any_of(
-        first, [&](const Compared& other) { return nodes_needed(graph, {one.tensor})[other.tensor.node]; });
+    const std::vector<bool> needed = nodes_needed(graph, {one.tensor});
+    const bool follows =
+        std::ranges::any_of(first, [&](const Compared& other) -> bool { return needed[other.tensor.node]; });
     if (!follows) first.push_back(one);
   }
   return first;
