@@ -97,7 +97,7 @@ void CrossChecker::check_data() {
           std::pair(config_.data.stratify, "stratify"), std::pair(config_.data.valid_fold > 0, "fold"),
           std::pair(!config_.ragged.empty(), "data.ragged")})
       if (is_given) error(data, "window", std::string("data.window: not with ") + key);
-  if (config_.data.window && !config_.data.window->label.empty()) {
+  if (config_.data.has_label_of_series()) {
     data::Options files = config_.data;
     files.window.reset();
     const std::string& label = config_.data.window->label;

@@ -107,4 +107,12 @@ std::vector<Shard> shards(const Dataset& batch, int64_t n) {
   return parts;
 }
 
+Result<std::vector<int64_t>> class_numbers(const Tensor& labels, const std::string& key) {
+  const auto of_each = [](const auto& all) { return std::vector<int64_t>(all.begin(), all.end()); };
+  if (labels.shape().rank() == 1 && labels.dtype() == DType::Int32) return of_each(labels.as<int32_t>());
+  if (labels.shape().rank() == 1 && labels.dtype() == DType::Int64) return of_each(labels.as<int64_t>());
+  return invalid_argument(key + ": label is " + labels.signature() +
+                          "; expected one integer for each sample, its class");
+}
+
 }  // namespace troupe::data

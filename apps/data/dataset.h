@@ -57,6 +57,10 @@ void copy_rows(const Tensor& from, Tensor& to, int64_t to_row);
 /// with ResourceExhausted if there is too little memory.
 Result<Dataset> allocate_like(const Dataset& columns, int64_t samples);
 
+/// Returns the classes of labels [samples]. Fails with InvalidArgument, naming the key of the run file that needs them, if the
+/// labels are not integers.
+Result<std::vector<int64_t>> class_numbers(const Tensor& labels, const std::string& key);
+
 /// The part of a batch that belongs to one logical shard.
 struct Shard {
   Dataset data;

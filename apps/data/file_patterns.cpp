@@ -69,10 +69,10 @@ std::string folder_of_pattern(std::string_view pattern) {
 }
 
 Result<Options> with_matching_files(Disk& disk, Options options) {
-  const bool has_labels = option<std::string>(options.format_options, label_column, "") != "none";
-  const auto kind = options.format != "images" ? Search::Kind::Files
-                    : has_labels               ? Search::Kind::Folders
-                                               : Search::Kind::Any;
+  const auto format = find_format(options.format);
+  const auto kind = options.format != "images"                 ? Search::Kind::Files
+                    : format->labelled(options.format_options) ? Search::Kind::Folders
+                                                               : Search::Kind::Any;
   for (const auto& [key, paths] :
        {std::pair("data.train", &options.train), std::pair("data.train_labels", &options.train_labels),
         std::pair("data.valid.files", &options.valid), std::pair("data.valid.labels", &options.valid_labels)})

@@ -80,11 +80,7 @@ Result<Dataset> read_series(Disk& disk, const Options& options, const SourceFile
 Result<std::vector<int64_t>> classes_of(const Dataset& all, const Options& options) {
   const Tensor* const label = all.find(label_input(options));
   if (!label) return invalid_argument("data.valid.stratify: the data has no column 'label'");
-  const auto of_each = [](const auto& labels) { return std::vector<int64_t>(labels.begin(), labels.end()); };
-  if (label->shape().rank() == 1 && label->dtype() == DType::Int32) return of_each(label->as<int32_t>());
-  if (label->shape().rank() == 1 && label->dtype() == DType::Int64) return of_each(label->as<int64_t>());
-  return invalid_argument("data.valid.stratify: label is " + label->signature() +
-                          "; expected one integer for each sample, its class");
+  return class_numbers(*label, "data.valid.stratify");
 }
 
 /// Returns the samples in an order in which any stretch has nearly the same shares of the classes as the whole: those of a class
@@ -150,9 +146,9 @@ Status check_alike(const Dataset& train, const Dataset& valid, const std::string
 }
 
 Result<TrainAndValid> load_whole(Disk& disk, const Options& options, uint64_t seed) {
-  const bool is_series = options.window && !options.window->label.empty();
   const auto read = [&](const SourceFiles& files) {
-    return is_series ? read_series(disk, options, files) : read_whole(disk, options, files);
+    return options.has_label_of_series() ? read_series(disk, options, files)
+                                         : read_whole(disk, options, files);
   };
   TROUPE_ASSIGN(Dataset train, read(train_files(options)));
   if (options.valid_split > 0) return split(train, options, seed);

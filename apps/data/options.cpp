@@ -7,7 +7,7 @@ namespace {
 
 /// Returns the column of the files of which an input is made.
 const std::string& origin_of(const Options& options, const Input& input) {
-  const bool is_of_series = input.from == label_column && options.window && !options.window->label.empty();
+  const bool is_of_series = input.from == label_column && options.has_label_of_series();
   return is_of_series ? options.window->label : input.from;
 }
 
@@ -16,7 +16,7 @@ const std::string& origin_of(const Options& options, const Input& input) {
 std::vector<std::string_view> columns(const Options& options) {
   const auto format = find_format(options.format);
   const bool labelled =
-      !format || (options.window && !options.window->label.empty()) ||
+      !format || options.has_label_of_series() ||
       (format->label_files ? !options.train_labels.empty() : format->labelled(options.format_options));
   std::vector<std::string_view> all;
   for (const TableColumn& column : options.columns) all.emplace_back(column.name);

@@ -47,6 +47,9 @@ struct Options {
   int64_t buffer = 10'000;  ///< for streams: how many samples are in memory, from which the next one is drawn
   std::vector<Input> inputs = {};
   std::vector<TableColumn> columns = {};  ///< of a table; empty: the columns that the format yields
+
+  /// Returns whether the labels are values of a series' own column (Window::label).
+  bool has_label_of_series() const { return window && !window->label.empty(); }
 };
 
 /// Returns the columns that the files yield; for an unknown format, those that any format may yield.

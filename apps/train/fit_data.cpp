@@ -245,16 +245,8 @@ Status fit_columns(Disk& disk, const data::Options& options, uint64_t seed,
 
 /// Adds the class of each sample to `counts`.
 Status count_classes(const Tensor& labels, std::map<int64_t, int64_t>& counts) {
-  const auto add = [&](const auto& classes) {
-    for (const auto one : classes) ++counts[one];
-  };
-  if (labels.shape().rank() == 1 && labels.dtype() == DType::Int32)
-    add(labels.as<int32_t>());
-  else if (labels.shape().rank() == 1 && labels.dtype() == DType::Int64)
-    add(labels.as<int64_t>());
-  else
-    return invalid_argument("train.class_weights: label is " + labels.signature() +
-                            "; expected one integer for each sample, its class");
+  TROUPE_ASSIGN(const auto classes, data::class_numbers(labels, "train.class_weights"));
+  for (const int64_t one : classes) ++counts[one];
   const bool in_range =
       counts.empty() || (counts.begin()->first >= 0 && counts.rbegin()->first < int64_t{most_classes});
   return in_range ? Status()
