@@ -22,7 +22,7 @@ class CpuDevice final : public Device {
   uint16_t ordinal() const override { return 0; }
   MemoryStatistics memory_statistics() const override { return memory_.statistics(); }
   DeviceContext& context() override { return context_; }
-  bool synchronous() const override { return true; }
+  bool in_order() const override { return true; }
   Completion run(std::function<Status(DeviceContext&)> work) override;
   /// If `from` is still under computation, the copy happens when it is complete: on the thread that completes it, or on the pool if
   /// the tensor has more than 64 KiB.

@@ -16,11 +16,13 @@
 
 namespace troupe {
 
+class GpuQueue;
+
 /// What a device provides to its kernels.
 class DeviceContext {
  public:
-  DeviceContext(Allocator& memory, Allocator& host_memory, Pool& pool, void* stream = nullptr)
-      : memory_(memory), host_memory_(host_memory), pool_(pool), stream_(stream) {}
+  DeviceContext(Allocator& memory, Allocator& host_memory, Pool& pool, GpuQueue* queue = nullptr)
+      : memory_(memory), host_memory_(host_memory), pool_(pool), queue_(queue) {}
   /// For a device that computes in host memory.
   DeviceContext(Allocator& memory, Pool& pool) : DeviceContext(memory, memory, pool) {}
 
@@ -29,14 +31,14 @@ class DeviceContext {
   /// (shapes, predicates) and for staging. On a CPU it is memory().
   Allocator& host_memory() const { return host_memory_; }
   Pool& pool() const { return pool_; }
-  /// Returns the queue of the device's own API (for example a cudaStream_t); null on a CPU.
-  void* stream() const { return stream_; }
+  /// Returns what kernels of a GPU issue their work to (devices/gpu_queue.h); null where kernels run on the host.
+  GpuQueue* queue() const { return queue_; }
 
  private:
   Allocator& memory_;
   Allocator& host_memory_;
   Pool& pool_;
-  void* stream_;
+  GpuQueue* queue_;
 };
 
 class Device {
@@ -53,10 +55,12 @@ class Device {
   virtual MemoryStatistics memory_statistics() const = 0;
   virtual DeviceContext& context() = 0;
 
-  /// Returns true if work has ended when run() returns, so that kernels may be called directly.
-  virtual bool synchronous() const = 0;
-  /// Runs `work` after everything issued before it. A synchronous device runs it on the calling thread, before it returns. The
-  /// Completion gets the status that `work` returns.
+  /// Returns true if everything issued later sees what kernels compute, so that the caller may run kernels itself, one after the
+  /// other, without waiting for a Completion. Either kernels have ended when they return, as on a CPU, or all of them issue their
+  /// work to one stream.
+  virtual bool in_order() const = 0;
+  /// Runs `work` after everything issued before it; if in_order(), on the calling thread, before it returns. The Completion gets
+  /// the status that `work` returns.
   virtual Completion run(std::function<Status(DeviceContext&)> work) = 0;
 
   /// Copies the bytes of `from` to `to`. One of the two lies in this device's memory, the other there or

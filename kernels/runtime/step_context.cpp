@@ -17,8 +17,8 @@ constexpr uint32_t steps_per_measurement = 16;
 
 StepContext::StepContext(const PreparedPlan& prepared)
     : prepared_(prepared), plan_(prepared.plan()), nodes_(prepared.nodes().data()),
-      device_(prepared.device().context()), synchronous_(prepared.device().synchronous()),
-      shares_(synchronous_ && device_.pool().threads() > 1), state_(prepared.plan()), slots_(state_.slots()),
+      device_(prepared.device().context()), in_order_(prepared.device().in_order()),
+      shares_(in_order_ && device_.pool().threads() > 1), state_(prepared.plan()), slots_(state_.slots()),
       outputs_(plan_.max_outputs()), feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
 
 void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
@@ -40,7 +40,7 @@ void StepContext::begin(StepHost& host, const StepInfo& info, uint64_t call) {
   inbox_.open();
   status_ = {};
   running_ = true;
-  measures_ = synchronous_ && steps_++ % steps_per_measurement == 0;
+  measures_ = in_order_ && steps_++ % steps_per_measurement == 0;
   if (info_.profiled) begin_profile();
   state_.begin();
 }

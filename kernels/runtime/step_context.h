@@ -92,7 +92,7 @@ class StepContext {
   const Plan& plan_;
   const PreparedNode* const nodes_;
   DeviceContext& device_;
-  const bool synchronous_;
+  const bool in_order_;
   const bool shares_;  ///< several threads may drive the step
   StepState state_;
   /// Ready nodes that take long, taken from the state and not run yet.

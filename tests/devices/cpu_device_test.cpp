@@ -26,7 +26,7 @@ BOOST_FIXTURE_TEST_CASE(says_what_it_is, Fixture) {
   BOOST_TEST(cpu.name().text() == "/job:worker/replica:0/task:0/device:CPU:0");
   BOOST_TEST(cpu.type() == "CPU");
   BOOST_TEST(cpu.incarnation() == 42u);
-  BOOST_TEST(cpu.synchronous());
+  BOOST_TEST(cpu.in_order());
   BOOST_TEST(&cpu.context().pool() == &pool);
   const Tensor tensor = empty(f32, Shape{1000, 1000});
   BOOST_TEST(cpu.holds(tensor));

@@ -34,7 +34,7 @@ BOOST_FIXTURE_TEST_CASE(its_memory_is_its_own, Fixture) {
   BOOST_TEST(device->memory_statistics().in_use == 100u);
   BOOST_TEST((device->context().host_memory().allocate(1).value()->kind == MemoryKind::Host));
   BOOST_TEST(device->type() == "CPU");
-  BOOST_TEST(!device->synchronous());
+  BOOST_TEST(!device->in_order());
 }
 
 BOOST_FIXTURE_TEST_CASE(executes_in_the_order_of_issue_and_only_when_told, Fixture) {

@@ -43,7 +43,7 @@ class DelayedDevice final : public Device {
   uint16_t ordinal() const override { return options_.ordinal; }
   MemoryStatistics memory_statistics() const override;
   DeviceContext& context() override { return context_; }
-  bool synchronous() const override { return false; }
+  bool in_order() const override { return false; }
   Completion run(std::function<Status(DeviceContext&)> work) override;
   Completion copy(const Tensor& from, Tensor& to) override;
 

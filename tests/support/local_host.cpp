@@ -151,7 +151,7 @@ StepReply LocalHost::change_variables(const StepRequest& request) {
     return {{}, {Tensor::scalar(initialized)}, false};
   }
   DeviceContext& device = plan_->device().context();
-  const auto def = library_.kernels.find(node, "CPU");
+  const auto def = library_.kernels.find(node, plan_->device().type());
   if (!def) return {def.status(), {}, false};
   const auto rule = (*def)->prepare({plan_->plan().graph(), node, device});
   if (!rule) return {rule.status(), {}, false};

@@ -4,13 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "devices/transfer.h"
-#include "graph/build/signature.h"
 #include "kernels/loops/cast.h"
 #include "kernels/ops/quantized/views.h"
-#include "tests/support/delayed_device.h"
-#include "tests/support/local_host.h"
 #include "tests/support/op_coverage.h"
+#include "tests/support/run_on_device.h"
 
 namespace troupe::test {
 namespace {
@@ -31,73 +28,11 @@ void check_same(const OpCase& sample, const char* when, const Result<std::vector
                                                             << text_of(expected[i]));
 }
 
-/// Runs the kernel with inputs that nobody else holds, so that it may write its output over them.
-Result<std::vector<Tensor>> run_kernel(const SingleOp& op, std::vector<Tensor> inputs,
-                                       DeviceContext& device) {
-  TROUPE_ASSIGN(const KernelDef* const def, op_library()->kernels.find(op.node(), "CPU"));
-  TROUPE_ASSIGN(const auto kernel, def->prepare({op.graph, op.node(), device}));
-  std::vector<Slot> slots;
-  for (Tensor& input : inputs) slots.push_back(Slot::of(std::move(input)));
-  inputs.clear();
-  std::vector<Tensor> outputs(op.results());
-  const StepInfo step;
-  KernelContext context(op.node(), slots.data(), slots.size(), outputs.data(), device, step, 0);
-  TROUPE_RETURN_IF_FAILED(kernel->run(context));
-  return outputs;
-}
-
 Result<std::vector<Tensor>> run_in_place(const OpCase& sample) {
   TROUPE_ASSIGN(const SingleOp op, SingleOp::make(sample.op, sample.inputs, sample.attrs, Known::Nothing));
   InlinePool pool;
   DeviceContext device(heap_allocator(), pool);
-  return run_kernel(op, copies_of(sample.inputs), device);
-}
-
-/// Runs only the kernel of an op on variables, because variables are changed by their owner and cannot be fed.
-bool takes_variables(const OpDef& op) {
-  return op.is_of_service(variable_service) ||
-         std::ranges::any_of(op.inputs, [](const ArgDef& input) { return input.type == DType::Resource; });
-}
-
-/// Runs a step with one op, or only its kernel.
-Result<std::vector<Tensor>> run_on(DelayedDevice& device, const SingleOp& op, std::vector<Tensor> inputs) {
-  if (takes_variables(*op.node().op)) {
-    std::vector<Tensor> outputs;
-    const Completion done = device.run([&](DeviceContext& context) -> Status {
-      TROUPE_ASSIGN(outputs, run_kernel(op, std::move(inputs), context));
-      return {};
-    });
-    TROUPE_RETURN_IF_FAILED(device.wait(done));
-    return outputs;
-  }
-  Feeds feeds;
-  for (size_t i = 0; i < inputs.size(); ++i) feeds.emplace_back(op.sources[i], std::move(inputs[i]));
-  std::vector<Output> fetches;
-  for (uint32_t i = 0; i < op.results(); ++i) fetches.push_back({op.id, i});
-  if (fetches.empty()) fetches.push_back({op.id, Output::control});
-  return LocalRuntime(op_library(), device, [&] { device.advance(); }).run(op.graph, feeds, fetches);
-}
-
-/// Runs on a device with memory of its own, which only the device's own work reaches, later, so not the checks on the host.
-Result<std::vector<Tensor>> run_delayed(const OpCase& sample) {
-  BOOST_TEST_CHECKPOINT(sample.op << " on a device with memory of its own");
-  InlinePool pool;
-  CpuDevice host(value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:0")), 1, pool);
-  DelayedDevice device(value_or_throw(DeviceName::parse("/job:test/replica:0/task:0/device:CPU:1")), pool,
-                       {.drive = DelayedDevice::Drive::Manual, .guarded = true});
-  TROUPE_ASSIGN(const SingleOp op, SingleOp::make(sample.op, sample.inputs, sample.attrs, Known::Nothing));
-  std::vector<Tensor> inputs = copies_of(sample.inputs);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!in_host_memory(op.node(), i, true)) {
-      TROUPE_ASSIGN(inputs[i], transfer(inputs[i], host, device));
-    }
-  TROUPE_ASSIGN(auto outputs, run_on(device, op, std::move(inputs)));
-  for (Tensor& output : outputs) {
-    TROUPE_ASSIGN(output, transfer(output, device, host));
-    TROUPE_RETURN_IF_FAILED(device.wait(output.completion()));
-  }
-  TROUPE_RETURN_IF_FAILED(device.check_memory());
-  return outputs;
+  return run_kernel(*op_library(), "CPU", op, copies_of(sample.inputs), device);
 }
 
 bool has_strings(const std::vector<Tensor>& tensors) {
@@ -135,7 +70,8 @@ void check_case(const OpCase& sample) {
              *expected);
   check_same(sample, "in place", run_in_place(sample), *expected);
   if (!has_strings(sample.inputs) && !has_strings(*expected))
-    check_same(sample, "on a delayed device", run_delayed(sample), *expected);
+    check_same(sample, "on a delayed device", run_delayed(op_library(), "CPU", sample), *expected);
+  check_on_gpu(sample, *expected);
   for (size_t i = 0; i < before.size(); ++i)
     BOOST_TEST(identical(sample.inputs[i], before[i]), sample.op << " wrote into its input " << i);
 }
@@ -152,6 +88,7 @@ void check_bad_case(const BadCase& bad) {
                '"' << message << "\" does not say \"" << bad.text << '"');
     BOOST_TEST(outputs.status().op() == bad.sample.op, message);
   }
+  check_refused_on_gpu(bad);
 }
 
 void check_served_case(const ServedCase& served) {

@@ -1,0 +1,39 @@
+// GpuQueue: what the kernels of a GPU need beside the DeviceContext: the stream that work is issued to, the handles of the
+// vendor's libraries, and the place where kernels report wrong values. Owned by the device; any thread may use it. CUDA's headers
+// are not needed to include this file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "messages/values/status.h"
+
+namespace troupe {
+
+/// A wrong value that a kernel found on the device, in memory that the host and the device see.
+struct GpuFault {
+  unsigned set = 0;  ///< 1 after the first report
+  int64_t value = 0, limit = 0;
+  const char* what = nullptr;  ///< a string literal of this process, with {} for value and limit
+};
+/// Returns the failure that the report describes, and clears it; Ok if there is none.
+Status take_fault(GpuFault& fault);
+/// Returns where kernels report that run on the host, on the calling thread.
+GpuFault& host_fault();
+
+class GpuQueue {
+ public:
+  virtual ~GpuQueue() = default;
+  virtual void* stream() const = 0;          ///< the cudaStream_t of all kernels
+  virtual GpuFault* fault() = 0;             ///< as the device reaches it
+  virtual size_t max_blocks() const = 0;     ///< a number of blocks that fills the device
+  /// Returns the failure of the launch before, if it failed.
+  virtual Status launched() = 0;
+  /// Return the library and its handle for the stream: pointers to a CudaBlas and a CudaDnn (devices/cuda/). Fail with
+  /// Unavailable, naming the library, if the system does not have it.
+  virtual Result<void*> blas() = 0;
+  virtual Result<void*> dnn() = 0;
+  virtual bool tf32() const = 0;  ///< whether products of float may use TF32
+};
+
+}  // namespace troupe

@@ -1,0 +1,200 @@
+// Runs a function object for every element, or for every row, of a tensor on a GPU. On a device without a GpuQueue (the
+// DelayedDevice of the tests) the same functions run on the host, one call after the other. The functions must have no other
+// effect than to write what belongs to their element or row, because they run in any order and at once. Function objects are
+// copied to the GPU: they have pointers into device memory and plain values. Everything is issued to the stream of the device
+// and the calls return at once. No float atomics: equal inputs give equal bits. Any thread may call these functions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "devices/device.h"
+#include "devices/gpu_queue.h"
+#include "kernels/gpu/any.h"
+
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#endif
+
+namespace troupe::gpu {
+
+// ---- Teams
+
+#if defined(__CUDACC__)
+namespace detail {
+
+template <class T>
+__device__ T shuffled(T value, int distance) {
+  return __shfl_down_sync(0xffffffffu, value, distance);
+}
+
+}  // namespace detail
+#endif
+
+/// The threads that compute one row together: thread `rank` of `size` takes elements rank, rank + size, and so on. On the host a
+/// team is one thread. All threads of a team must call combine() and sync() together.
+template <unsigned Threads>
+struct Team {
+  unsigned rank = 0;
+  static constexpr unsigned size = Threads;
+
+  /// Returns op of the values of all threads, in a fixed order, to every thread. `op` is associative and has no effect.
+  template <class T, class Op>
+  TROUPE_ANY T combine(T value, Op op) const {
+#if defined(__CUDA_ARCH__)
+    for (int distance = 16; distance > 0; distance /= 2) value = op(value, detail::shuffled(value, distance));
+    if constexpr (Threads == 32) {
+      return __shfl_sync(0xffffffffu, value, 0);
+    } else {
+      constexpr unsigned warps = Threads / 32;
+      __shared__ alignas(T) unsigned char memory[sizeof(T) * (warps + 1)];
+      T* const parts = reinterpret_cast<T*>(memory);
+      if (rank % 32 == 0) parts[rank / 32] = value;
+      __syncthreads();
+      if (rank == 0) {
+        T all = parts[0];
+        for (unsigned i = 1; i < warps; ++i) all = op(all, parts[i]);
+        parts[warps] = all;
+      }
+      __syncthreads();
+      const T all = parts[warps];
+      __syncthreads();
+      return all;
+    }
+#else
+    (void)op;
+    return value;
+#endif
+  }
+  template <class T>
+  TROUPE_ANY T sum(T value) const {
+    return combine(value, [] TROUPE_ANY(T a, T b) { return a + b; });
+  }
+  template <class T>
+  TROUPE_ANY T max(T value) const {
+    return combine(value, [] TROUPE_ANY(T a, T b) { return b > a || b != b ? b : a; });
+  }
+  /// Lets all threads see what each of them has written to device memory.
+  TROUPE_ANY void sync() const {
+#if defined(__CUDA_ARCH__)
+    if constexpr (Threads == 32)
+      __syncwarp();
+    else
+      __syncthreads();
+#endif
+  }
+};
+/// The team of the host.
+using Alone = Team<1>;
+
+// ---- Launches
+
+#if defined(__CUDACC__)
+namespace detail {
+
+inline constexpr unsigned threads_per_block = 256;
+
+template <class Index, class Body>
+__global__ void __launch_bounds__(threads_per_block) run_each(Index n, Body body) {
+  const Index stride = static_cast<Index>(gridDim.x) * threads_per_block;
+  for (Index i = static_cast<Index>(blockIdx.x) * threads_per_block + threadIdx.x; i < n; i += stride) body(i);
+}
+
+/// One warp for each row.
+template <class Body>
+__global__ void __launch_bounds__(threads_per_block) run_rows_by_warps(size_t rows, Body body) {
+  constexpr unsigned warps = threads_per_block / 32;
+  for (size_t row = static_cast<size_t>(blockIdx.x) * warps + threadIdx.x / 32; row < rows;
+       row += static_cast<size_t>(gridDim.x) * warps)
+    body(Team<32>{threadIdx.x % 32}, row);
+}
+
+/// One block for each row.
+template <class Body>
+__global__ void __launch_bounds__(threads_per_block) run_rows_by_blocks(size_t rows, Body body) {
+  for (size_t row = blockIdx.x; row < rows; row += gridDim.x) body(Team<threads_per_block>{threadIdx.x}, row);
+}
+
+}  // namespace detail
+#endif
+
+/// Calls body(i) for every i below n. The type of i is uint32_t if n allows, because it divides faster, else uint64_t.
+template <class Body>
+Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) {
+  if (n == 0) return {};
+#if defined(__CUDACC__)
+  if (GpuQueue* const queue = device.queue()) {
+    const size_t blocks = (n + detail::threads_per_block - 1) / detail::threads_per_block;
+    const auto grid = static_cast<unsigned>(std::min<size_t>(blocks, queue->max_blocks()));
+    const auto stream = static_cast<cudaStream_t>(queue->stream());
+    if (n < (size_t{1} << 31))
+      detail::run_each<uint32_t><<<grid, detail::threads_per_block, 0, stream>>>(static_cast<uint32_t>(n), body);
+    else
+      detail::run_each<uint64_t><<<grid, detail::threads_per_block, 0, stream>>>(n, body);
+    return queue->launched();
+  }
+#endif
+  if (n < (size_t{1} << 31))
+    for (uint32_t i = 0; i < n; ++i) body(i);
+  else
+    for (uint64_t i = 0; i < n; ++i) body(i);
+  return {};
+}
+
+/// Calls body(team, row) for every row below `rows`, on every thread of a team. `body` is a function object whose operator() is a
+/// template over the Team. `width` is the number of elements of a row, by which the size of the teams is chosen.
+template <class Body>
+Status each_row([[maybe_unused]] DeviceContext& device, size_t rows, [[maybe_unused]] size_t width, const Body& body) {
+  if (rows == 0) return {};
+#if defined(__CUDACC__)
+  if (GpuQueue* const queue = device.queue()) {
+    const auto stream = static_cast<cudaStream_t>(queue->stream());
+    constexpr size_t wide = 1024;
+    if (width >= wide) {
+      const auto grid = static_cast<unsigned>(std::min<size_t>(rows, queue->max_blocks()));
+      detail::run_rows_by_blocks<<<grid, detail::threads_per_block, 0, stream>>>(rows, body);
+    } else {
+      const size_t blocks = (rows + detail::threads_per_block / 32 - 1) / (detail::threads_per_block / 32);
+      const auto grid = static_cast<unsigned>(std::min<size_t>(blocks, queue->max_blocks()));
+      detail::run_rows_by_warps<<<grid, detail::threads_per_block, 0, stream>>>(rows, body);
+    }
+    return queue->launched();
+  }
+#endif
+  for (size_t row = 0; row < rows; ++row) body(Alone{}, row);
+  return {};
+}
+
+/// Returns memory for the work that is issued next. It may be released as soon as that work has been issued.
+inline Result<BufferRef> scratch(DeviceContext& device, size_t bytes) { return device.memory().allocate(bytes); }
+
+// ---- Wrong values
+
+/// A wrong value that a kernel has found, such as an index out of range. The first one counts. A GPU reports it with the next
+/// copy to the host, which then fails; on the host check_fault() does so.
+struct FaultReport {
+  GpuFault* fault;
+  const char* what;  ///< a string literal: "index {} is not in [0, {})"
+  TROUPE_ANY void operator()(int64_t value, int64_t limit) const {
+#if defined(__CUDA_ARCH__)
+    if (atomicCAS(&fault->set, 0u, 1u) != 0u) return;
+#else
+    if (fault->set != 0) return;
+    fault->set = 1;
+#endif
+    fault->value = value;
+    fault->limit = limit;
+    fault->what = what;
+  }
+};
+/// Returns what kernels call when they find a wrong value.
+inline FaultReport fault_report(DeviceContext& device, const char* what) {
+  return {device.queue() ? device.queue()->fault() : &host_fault(), what};
+}
+/// Returns the failure that a kernel which ran on the host has reported, once.
+inline Status check_fault(DeviceContext& device) {
+  return device.queue() ? Status() : take_fault(host_fault());
+}
+
+}  // namespace troupe::gpu
