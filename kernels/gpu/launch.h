@@ -95,10 +95,11 @@ namespace detail {
 
 inline constexpr unsigned threads_per_block = 256;
 
-template <class Index, class Body>
-__global__ void __launch_bounds__(threads_per_block) run_each(Index n, Body body) {
-  const Index stride = static_cast<Index>(gridDim.x) * threads_per_block;
-  for (Index i = static_cast<Index>(blockIdx.x) * threads_per_block + threadIdx.x; i < n; i += stride) body(i);
+template <class Body>
+__global__ void __launch_bounds__(threads_per_block) run_each(size_t n, Body body) {
+  const size_t stride = static_cast<size_t>(gridDim.x) * threads_per_block;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * threads_per_block + threadIdx.x; i < n; i += stride)
+    body(i);
 }
 
 /// One warp for each row.
@@ -119,7 +120,7 @@ __global__ void __launch_bounds__(threads_per_block) run_rows_by_blocks(size_t r
 }  // namespace detail
 #endif
 
-/// Calls body(i) for every i below n. The type of i is uint32_t if n allows, because it divides faster, else uint64_t.
+/// Calls body(i) for every i below n.
 template <class Body>
 Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) {
   if (n == 0) return {};
@@ -127,18 +128,11 @@ Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) 
   if (GpuQueue* const queue = device.queue()) {
     const size_t blocks = (n + detail::threads_per_block - 1) / detail::threads_per_block;
     const auto grid = static_cast<unsigned>(std::min<size_t>(blocks, queue->max_blocks()));
-    const auto stream = static_cast<cudaStream_t>(queue->stream());
-    if (n < (size_t{1} << 31))
-      detail::run_each<uint32_t><<<grid, detail::threads_per_block, 0, stream>>>(static_cast<uint32_t>(n), body);
-    else
-      detail::run_each<uint64_t><<<grid, detail::threads_per_block, 0, stream>>>(n, body);
+    detail::run_each<<<grid, detail::threads_per_block, 0, static_cast<cudaStream_t>(queue->stream())>>>(n, body);
     return queue->launched();
   }
 #endif
-  if (n < (size_t{1} << 31))
-    for (uint32_t i = 0; i < n; ++i) body(i);
-  else
-    for (uint64_t i = 0; i < n; ++i) body(i);
+  for (size_t i = 0; i < n; ++i) body(i);
   return {};
 }
 
