@@ -19,21 +19,42 @@
 #include "actors/step/session_server.h"
 #include "actors/task.h"
 #include "devices/cpu_device.h"
+#include "devices/gpus.h"
 #include "messages/wire/limits.h"
 
 namespace troupe {
 namespace {
 
-std::vector<std::shared_ptr<Device>> make_devices(const TaskOptions& options, Pool& pool,
-                                                  std::random_device& random,
+uint64_t incarnation_from(std::random_device& random) { return (uint64_t{random()} << 32) | random(); }
+
+/// Returns how many GPUs the task uses. Fails if it wants more than there are.
+Result<int> gpus_of(const TaskOptions& task) {
+  if (task.gpus == 0) return 0;
+  const auto count = count_gpus();
+  if (task.gpus == TaskOptions::all_gpus) return count ? *count : 0;
+  if (!count) return count.status();
+  if (task.gpus > 0 && task.gpus <= *count) return task.gpus;
+  return invalid_argument("a task wants " + std::to_string(task.gpus) + " GPUs; this process can use " +
+                          std::to_string(*count));
+}
+
+std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime, const TaskOptions& options,
+                                                  Pool& pool, std::random_device& random,
                                                   const std::shared_ptr<MemoryBudget>& memory,
                                                   const std::shared_ptr<SharedArenas>& arenas) {
   std::vector<std::shared_ptr<Device>> devices;
   for (const int id : cpus_of(options)) {
     const DeviceName name{options.job, 0, options.task, "CPU", id};
-    devices.push_back(std::make_shared<CpuDevice>(name, (uint64_t{random()} << 32) | random(), pool,
+    devices.push_back(std::make_shared<CpuDevice>(name, incarnation_from(random), pool,
                                                   Arena::Options{.cap = memory->cap(), .shared = arenas},
                                                   memory));
+  }
+  const int gpus = value_or_throw(gpus_of(options));
+  for (int id = 0; id < gpus; ++id) {
+    const DeviceName name{options.job, 0, options.task, "GPU", id};
+    devices.push_back(value_or_throw(make_gpu(
+        name, incarnation_from(random), pool,
+        {.index = id, .memory_cap = runtime.gpu_memory, .tf32 = runtime.tf32})));
   }
   return devices;
 }
@@ -124,7 +145,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given)
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
     tasks.push_back(make_task(
-        *node, name.text(), random_id(), make_devices(task, *pool, random, memory, arenas),
+        *node, name.text(), random_id(), make_devices(options, task, *pool, random, memory, arenas),
         [this](const Status& status) { fail(status); }, options.extensions.services));
   }
   session_server =

@@ -21,12 +21,17 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
-/// A task in this process, "/job:worker/replica:0/task:1" for example, with the devices CPU:0 .. CPU:cpus-1.
+/// A task in this process, "/job:worker/replica:0/task:1" for example, with the devices CPU:0 .. CPU:cpus-1 and GPU:0 ..
+/// GPU:gpus-1.
 struct TaskOptions {
   std::string job = "localhost";
   int task = 0;
   int cpus = 1;
   std::vector<int> more_cpus = {};  ///< the numbers of further devices, each once: {7} is CPU:7
+  /// How many GPUs the task uses, of those that CUDA_VISIBLE_DEVICES leaves visible. all_gpus: those that the machine has, none
+  /// if the program was built without CUDA.
+  int gpus = all_gpus;
+  static constexpr int all_gpus = -1;
 };
 
 /// Returns the numbers of a task's CPU devices.
@@ -40,6 +45,10 @@ struct RuntimeOptions {
   /// counted, nor is the memory that the program uses for anything but tensors.
   size_t memory = 0;
   std::vector<TaskOptions> tasks = {{}};
+  size_t gpu_memory = 0;  ///< the most bytes of each GPU that tensors may use; 0: 95 % of what is free at the start
+  /// Whether products and convolutions of float on GPUs may round their factors to TF32, which is several times as fast and has
+  /// 10 bits of mantissa.
+  bool tf32 = false;
   int devices = 64;  ///< the most devices that all tasks together may have; more fail with ResourceExhausted
 
   /// The program's own ops, kernels and services.

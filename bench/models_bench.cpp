@@ -1,5 +1,6 @@
 // A model of examples/models as a process that bench/peers/models.py steers, beside the same model in TensorFlow and PyTorch:
-//   models_bench MODEL BATCH THREADS
+//   models_bench MODEL BATCH THREADS [tf32]
+// On a machine with a GPU, in a build with CUDA, the model runs there, and its inputs stay there. `tf32` lets products round to TF32.
 // Prints {"weights": [[NAME, [DIM...], TRAINABLE]...], "dims": [those of the inputs], "tokens": how many there are, 0 for images,
 // "classes": COUNT}, then answers each line of its input with one line:
 //   load FILE        reads the weights, float32 in that order, and the inputs: images of float32, or tokens of int32; the label of
@@ -8,9 +9,10 @@
 //   gradients FILE   writes the gradients of the loss with respect to the trainable weights
 //   training N       {"seconds": [of N steps, forward and backward]}
 //   inference N      {"seconds": [of N steps, forward in the inference form]}
+//   update N         {"seconds": [of N steps, forward, backward, and gradient descent with rate 0; only the loss is fetched]}
 //   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training" or "inference"; with the name of an op as a
 //                    second word, {NODE: its mean seconds} for the nodes of this op
-//   memory           {"bytes": the most memory that the process has had}
+//   memory           {"bytes": the most memory that the process has had, or that its tensors took of the GPU}
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -105,13 +107,18 @@ Tensor read_tensor(std::ifstream& file, DType dtype, const std::vector<int64_t>&
 
 class Bench {
  public:
-  Bench(const Model& model, int64_t batch, size_t threads)
-      : model_(model), batch_(batch), runtime_({.threads = threads}), graph_(runtime_.ops()), scope_(graph_),
-        network_(scope_.with_prefix("training"), nn::Mode::Training) {
+  Bench(const Model& model, int64_t batch, size_t threads, bool tf32)
+      : model_(model), batch_(batch), runtime_({.threads = threads, .tf32 = tf32}), graph_(runtime_.ops()),
+        scope_(graph_), network_(scope_.with_prefix("training"), nn::Mode::Training),
+        on_gpu_(runtime_.devices().size() > 1) {
     std::vector<int64_t> dims = model.dims;
-    dims.insert(dims.begin(), unknown_dim);
+    dims.insert(dims.begin(), on_gpu_ ? batch : unknown_dim);
     inputs_ = placeholder(scope_, model.dtype(), PartialShape(dims));
-    labels_ = placeholder(scope_, i32, {-1});
+    labels_ = placeholder(scope_, i32, {on_gpu_ ? rows() : unknown_dim});
+    if (on_gpu_) {
+      inputs_ = kept(inputs_);
+      labels_ = kept(labels_);
+    }
     const Output logits = model.build(network_, inputs_);
     const auto inference = network_.rebuilt(scope_.with_prefix("inference"), nn::Mode::Inference);
     logits_ = {model.build(inference, inputs_)};
@@ -121,8 +128,13 @@ class Bench {
       if (weight.trainable) trainable.push_back(edge);
     const auto gradients = nn::compute_gradients(scope_, loss_, trainable);
     for (const auto& [gradient, variable] : gradients) backward_.push_back(nn::values_of(gradient));
-    for (const auto& [gradient, variable] : nn::all_dense(scope_, gradients))
+    const Output rate = scope_.constant(Tensor::scalar(0.0f));
+    std::vector<Output> updates;
+    for (const auto& [gradient, variable] : nn::all_dense(scope_, gradients)) {
       gradients_.push_back(nn::values_of(gradient));
+      updates.push_back(scope_.add_one("ApplyGradientDescent", {variable, rate, gradients_.back()}));
+    }
+    update_ = scope_.group(updates);
     for (const auto& [weight, edge] : network_.weights()) {
       values_.push_back(placeholder(scope_, weight.dtype, weight.shape));
       assigns_.push_back(assign(scope_, edge, values_.back()));
@@ -145,11 +157,23 @@ class Bench {
     if (command == "training") return {{"seconds", seconds(backward_, std::stoi(argument))}};
     if (command == "inference") return {{"seconds", seconds(logits_, std::stoi(argument))}};
     if (command == "profile") return profile(argument == "training" ? backward_ : logits_, op);
+    if (command == "update") return {{"seconds", seconds({loss_}, std::stoi(argument), {update_})}};
     if (command == "memory") return {{"bytes", peak_memory()}};
     throw Error(invalid_argument("there is no command '" + command + "'"));
   }
 
  private:
+  /// The number of labels.
+  int64_t rows() const { return model_.tokens == 0 ? batch_ : batch_ * model_.dims[0]; }
+
+  /// Returns a variable that keeps what is fed once, where the model runs.
+  Output kept(Output fed) {
+    const Output variable =
+        scope_.add_one("VariableV2", {}, {{"dtype", graph_.dtype(fed)}, {"shape", graph_.shape(fed)}});
+    kept_.emplace_back(fed, assign(scope_, variable, fed));
+    return variable;
+  }
+
   Json load(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -160,10 +184,15 @@ class Bench {
     }
     std::vector<int64_t> dims = model_.dims;
     dims.insert(dims.begin(), batch_);
-    std::vector<int32_t> labels(static_cast<size_t>(model_.tokens == 0 ? batch_ : batch_ * model_.dims[0]));
+    std::vector<int32_t> labels(static_cast<size_t>(rows()));
     for (size_t i = 0; i < labels.size(); ++i)
       labels[i] = static_cast<int32_t>(static_cast<int64_t>(i) % model_.classes);
-    feeds_ = {{inputs_, read_tensor(file, model_.dtype(), dims)}, {labels_, Tensor::vector<int32_t>(labels)}};
+    const Tensor inputs = read_tensor(file, model_.dtype(), dims), rows = Tensor::vector<int32_t>(labels);
+    if (on_gpu_)
+      session_->run({{kept_[0].first, inputs}, {kept_[1].first, rows}},
+                    {scope_.group({kept_[0].second, kept_[1].second})});
+    else
+      feeds_ = {{inputs_, inputs}, {labels_, rows}};
     return Json::object();
   }
 
@@ -176,9 +205,11 @@ class Bench {
   }
 
   /// The results are fetched, because the pass that simplifies a step leaves out what the step only waits for.
-  std::vector<double> seconds(const std::vector<Output>& results, int steps) {
+  std::vector<double> seconds(std::vector<Output> results, int steps,
+                              const std::vector<Output>& targets = {}) {
     using Clock = std::chrono::steady_clock;
     std::vector<double> result;
+    results.insert(results.end(), targets.begin(), targets.end());
     for (int i = 0; i < steps; ++i) {
       const auto start = Clock::now();
       session_->run(feeds_, results);
@@ -216,7 +247,9 @@ class Bench {
   Graph graph_;
   const Scope scope_;
   const nn::Network network_;
-  Output inputs_, labels_, loss_;
+  const bool on_gpu_;
+  std::vector<std::pair<Output, Output>> kept_;  ///< what is fed once, and its assignment
+  Output inputs_, labels_, loss_, update_;
   std::vector<Output> backward_,
       logits_;  ///< the results of a step: gradients as they come, rows or dense, and logits
   std::vector<Output> gradients_, values_, assigns_;
@@ -225,14 +258,15 @@ class Bench {
 };
 
 int run(const std::vector<std::string>& arguments) {
-  const auto model = arguments.size() == 3 ? all_models().find(arguments[0]) : all_models().end();
+  const bool tf32 = arguments.size() == 4 && arguments[3] == "tf32";
+  const auto model = arguments.size() == 3 || tf32 ? all_models().find(arguments[0]) : all_models().end();
   if (model == all_models().end()) {
-    std::cerr << "usage: models_bench MODEL BATCH THREADS; models:";
+    std::cerr << "usage: models_bench MODEL BATCH THREADS [tf32]; models:";
     for (const auto& [name, known] : all_models()) std::cerr << ' ' << name;
     std::cerr << '\n';
     return 2;
   }
-  Bench bench(model->second, std::stoll(arguments[1]), std::stoul(arguments[2]));
+  Bench bench(model->second, std::stoll(arguments[1]), std::stoul(arguments[2]), tf32);
   std::cout << bench.description().dump() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);

@@ -24,9 +24,10 @@ GpuFault& host_fault();
 class GpuQueue {
  public:
   virtual ~GpuQueue() = default;
-  virtual void* stream() const = 0;          ///< the cudaStream_t of all kernels
-  virtual GpuFault* fault() = 0;             ///< as the device reaches it
-  virtual size_t max_blocks() const = 0;     ///< a number of blocks that fills the device
+  /// Returns the cudaStream_t of all kernels. The GPU becomes the one that the calling thread uses.
+  virtual void* stream() const = 0;
+  virtual GpuFault* fault() = 0;          ///< as the device reaches it
+  virtual size_t max_blocks() const = 0;  ///< a number of blocks that fills the device
   /// Returns the failure of the launch before, if it failed.
   virtual Status launched() = 0;
   /// Return the library and its handle for the stream: pointers to a CudaBlas and a CudaDnn (devices/cuda/). Fail with

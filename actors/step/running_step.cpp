@@ -1,6 +1,7 @@
 #include "actors/step/running_step.h"
 
 #include "actors/step/function_step.h"
+#include "devices/transfer.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -112,16 +113,33 @@ void PartitionStep::give(const AnyMessage& message, Reply reply) {
 }
 
 void PartitionStep::give(const Offer& offer, Reply reply) {
-  if (!offer.cell) return reply(Draft<wire::TensorTaken>().finish({offer.tensor}));
+  if (!offer.cell) return give(offer.tensor, std::move(reply));
   Snapshot snapshot;
   switch (offer.cell->try_read(snapshot)) {
-    case StateCell::Reading::Ready:
-      return reply(Draft<wire::TensorTaken>().finish({std::move(snapshot.value)}));
+    case StateCell::Reading::Ready: return give(snapshot.value, std::move(reply));
     case StateCell::Reading::Uninitialized:
       return reply(failed_precondition("variable " + offer.cell->name() + " has no value yet"));
     case StateCell::Reading::Busy: break;
   }
-  read(*offer.cell, std::move(reply));  // its answer, ReadDone, has the same attachment as TensorTaken
+  auto kept = std::make_shared<Reply>(std::move(reply));
+  read(*offer.cell, Reply([self = self(), kept](Result<AnyMessage> answer) {
+         Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+         if (!value) return (*kept)(value.status());
+         self->give(*value, std::move(*kept));
+       }));
+}
+
+/// Answers with the tensor, in host memory.
+void PartitionStep::give(const Tensor& tensor, Reply reply) {
+  auto copy = to_host(tensor, *shared_->options.site->device);
+  if (!copy) return reply(copy.status());
+  const Completion copied = copy->completion();
+  copy->set_completion({});
+  auto kept = std::make_shared<Reply>(std::move(reply));
+  copied.then([kept, tensor = std::move(*copy)](const Status& status) {
+    if (!status.ok()) return (*kept)(status);
+    (*kept)(Draft<wire::TensorTaken>().finish({tensor}));
+  });
 }
 
 void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Request& how) {

@@ -81,6 +81,7 @@ class PartitionStep final : public ServedStep {
   /// Hands a token to the Recv that waits for it. If the token was only announced, first asks the sender for the tensor.
   void match(Activation activation, const TokenKey& key, Arrived value);
   void give(const Offer& offer, Reply reply);
+  void give(const Tensor& tensor, Reply reply);
 
   std::vector<Tensor> feeds_;
   TokenOutbox outbox_;  ///< used by the driving thread only

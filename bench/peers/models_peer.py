@@ -1,5 +1,7 @@
 """A model of examples/models in TensorFlow (graph mode) or PyTorch, as a process that models.py steers:
    models_peer.py tensorflow|torch|torch_compiled MODEL BATCH THREADS
+   models_peer.py torch|torch_compiled|torch_graphs MODEL BATCH THREADS gpu|gpu_tf32      on a GPU, where the inputs stay
+torch_graphs replays the eager steps from CUDA graphs.
 It reads the line that bench/models_bench.cpp writes at its start from its input, then the same commands, and gives the same answers.
 The weights stand in the order in which the layers create them.
 """
@@ -394,10 +396,15 @@ class TorchOps:
 
 
 class TorchModel:
-    def __init__(self, model, threads, compiled):
+    def __init__(self, model, threads, compiled, graphs=False, place="cpu"):
         import torch
         torch.set_num_threads(threads)
-        self.torch, self.model, self.compiled = torch, model, compiled
+        self.torch, self.model, self.compiled, self.graphs = torch, model, compiled, graphs
+        self.on_gpu = place.startswith("gpu")
+        if self.on_gpu:
+            torch.set_default_device("cuda")
+            torch.backends.cudnn.benchmark = True
+            torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = place == "gpu_tf32"
 
     def load(self, weights, inputs, labels):
         torch = self.torch
@@ -405,7 +412,7 @@ class TorchModel:
         def tensor(array, trainable):
             if array.ndim == 4:
                 array = array.transpose(3, 2, 0, 1)
-            value = torch.from_numpy(numpy.array(array))
+            value = self.placed(numpy.array(array))
             if array.ndim == 4:
                 value = value.contiguous(memory_format=torch.channels_last)
             return value.requires_grad_(trainable)
@@ -413,13 +420,38 @@ class TorchModel:
         self.weights = [tensor(array, trainable) for array, (_, _, trainable) in zip(weights.arrays, weights.description)]
         self.trainable = [weight for weight in self.weights if weight.requires_grad]
         if inputs.ndim == 4:
-            pixels = torch.from_numpy(numpy.ascontiguousarray(inputs.transpose(0, 3, 1, 2)))
+            pixels = self.placed(numpy.ascontiguousarray(inputs.transpose(0, 3, 1, 2)))
             self.x = pixels.contiguous(memory_format=torch.channels_last)
         else:
-            self.x = torch.from_numpy(inputs)
-        self.labels = torch.from_numpy(labels)
+            self.x = self.placed(inputs)
+        self.labels = self.placed(labels)
         build = lambda x, training: self.model(Layers(TorchOps(torch), self.weights, training), x)
         self.forward = torch.compile(build) if self.compiled else build
+        self.steps = {name: self.replayed(step) if self.graphs else step
+                      for name, step in (("update", self.update), ("inference", self.infer))}
+
+    def placed(self, array):
+        value = self.torch.from_numpy(array)
+        return value.cuda() if self.on_gpu else value
+
+    def replayed(self, step):
+        """Returns a function that replays the step from a CUDA graph."""
+        torch = self.torch
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            result = step()
+
+        def replay():
+            graph.replay()
+            return result
+
+        return replay
 
     def loss_tensor(self):
         return self.torch.nn.functional.cross_entropy(self.forward(self.x, True), self.labels)
@@ -433,16 +465,40 @@ class TorchModel:
     def gradient_arrays(self):
         arrays = []
         for gradient, weight in zip(self.backward(), self.trainable):
-            array = (self.torch.zeros_like(weight) if gradient is None else gradient).numpy()
+            array = (self.torch.zeros_like(weight) if gradient is None else gradient).cpu().numpy()
             arrays.append(numpy.ascontiguousarray(array.transpose(2, 3, 1, 0) if array.ndim == 4 else array))
         return arrays
 
     def training_step(self):
         self.backward()
+        self.wait()
+
+    def update(self):
+        """Forward, backward, and gradient descent with rate 0."""
+        loss = self.loss_tensor()
+        gradients = self.torch.autograd.grad(loss, self.trainable, allow_unused=True)
+        pairs = [(w, g) for w, g in zip(self.trainable, gradients) if g is not None]
+        with self.torch.no_grad():
+            self.torch._foreach_add_([w for w, _ in pairs], [g for _, g in pairs], alpha=-0.0)
+        return loss.detach()
+
+    def infer(self):
+        with self.torch.no_grad():
+            return self.forward(self.x, False)
+
+    def update_step(self):
+        float(self.steps["update"]())
 
     def inference_step(self):
-        with self.torch.no_grad():
-            self.forward(self.x, False)
+        self.steps["inference"]()
+        self.wait()
+
+    def wait(self):
+        if self.on_gpu:
+            self.torch.cuda.synchronize()
+
+    def memory(self):
+        return self.torch.cuda.max_memory_reserved() if self.on_gpu else peak_memory()
 
 
 # ---- Commands
@@ -464,9 +520,11 @@ def peak_memory():
 
 def main():
     framework, name, batch, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    place = sys.argv[5] if len(sys.argv) > 5 else "cpu"
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    make = {"tensorflow": lambda m: TensorFlowModel(m, threads), "torch": lambda m: TorchModel(m, threads, False),
-            "torch_compiled": lambda m: TorchModel(m, threads, True)}
+    make = {"tensorflow": lambda m: TensorFlowModel(m, threads), "torch": lambda m: TorchModel(m, threads, False, place=place),
+            "torch_compiled": lambda m: TorchModel(m, threads, True, place=place),
+            "torch_graphs": lambda m: TorchModel(m, threads, False, True, place)}
     model = make[framework](MODELS[name])
     description = json.loads(sys.stdin.readline())
     for line in sys.stdin:
@@ -484,10 +542,10 @@ def main():
             with open(argument[0], "wb") as file:
                 for array in model.gradient_arrays():
                     file.write(numpy.asarray(array, numpy.float32).tobytes())
-        elif command in ("training", "inference"):
+        elif command in ("training", "update", "inference"):
             answer["seconds"] = seconds(getattr(model, command + "_step"), int(argument[0]))
         elif command == "memory":
-            answer["bytes"] = peak_memory()
+            answer["bytes"] = model.memory() if hasattr(model, "memory") else peak_memory()
         print(json.dumps(answer), flush=True)
 
 

@@ -1,6 +1,7 @@
 // MemoryKinds: which tensors of a placed graph are in host memory although their node runs on another device (features.md I4).
-// The definitions of ops say so (ArgDef::on_host). Control-flow ops keep int32, bool and string tensors there, which are shapes,
-// counters and predicates; so do feeds and fetches. On a CPU there is one memory only. Used by the partitioner only. One thread.
+// The definitions of ops say so (ArgDef::on_host). Control-flow ops, feeds and fetches keep int32, bool and string tensors there,
+// which are shapes, counters and predicates. A constant is there if nothing on its device needs it elsewhere. On a CPU there is one
+// memory only. Used by the partitioner and by plans. One thread.
 #pragma once
 
 #include <span>
@@ -9,10 +10,17 @@
 
 namespace troupe {
 
+/// Returns whether a node on a device with memory of its own takes input `index`, of this dtype, in host memory, or yields that
+/// output there.
+bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype);
+
+/// Returns for each node of a graph whether it is a constant that no node of `graph` takes in the memory of its device.
+/// `same_device` says whether two nodes run on one device.
+std::vector<bool> host_constants(const Graph& graph, const std::function<bool(NodeId, NodeId)>& same_device);
+
 class MemoryKinds {
  public:
-  MemoryKinds(const Graph& graph, std::span<const DeviceId> device, std::span<const DeviceInfo> devices)
-      : graph_(graph), device_(device), devices_(devices) {}
+  MemoryKinds(const Graph& graph, std::span<const DeviceId> device, std::span<const DeviceInfo> devices);
 
   /// Returns false for CPUs: they have no memory but that of the host, so none of their tensors counts as being on the host.
   bool has_own_memory(DeviceId device) const { return devices_[device].name.type != "CPU"; }
@@ -21,11 +29,10 @@ class MemoryKinds {
   bool input_on_host(NodeId node, size_t index, DeviceId device) const;
 
  private:
-  bool on_host(const Node& node, size_t index, bool is_input, DType dtype, DeviceId device) const;
-
   const Graph& graph_;
   std::span<const DeviceId> device_;
   std::span<const DeviceInfo> devices_;
+  std::vector<bool> host_constants_;  ///< by node; empty if all devices are CPUs
 };
 
 }  // namespace troupe

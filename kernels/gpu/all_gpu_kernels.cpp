@@ -4,8 +4,6 @@ namespace troupe {
 
 void add_add_n_on_gpu(OpLibrary& library);
 
-void add_gpu_kernels(OpLibrary& library) {
-  add_add_n_on_gpu(library);
-}
+void add_gpu_kernels(OpLibrary& library) { add_add_n_on_gpu(library); }
 
 }  // namespace troupe

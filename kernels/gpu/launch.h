@@ -128,7 +128,8 @@ Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) 
   if (GpuQueue* const queue = device.queue()) {
     const size_t blocks = (n + detail::threads_per_block - 1) / detail::threads_per_block;
     const auto grid = static_cast<unsigned>(std::min<size_t>(blocks, queue->max_blocks()));
-    detail::run_each<<<grid, detail::threads_per_block, 0, static_cast<cudaStream_t>(queue->stream())>>>(n, body);
+    detail::run_each<<<grid, detail::threads_per_block, 0, static_cast<cudaStream_t>(queue->stream())>>>(
+        n, body);
     return queue->launched();
   }
 #endif
@@ -139,7 +140,8 @@ Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) 
 /// Calls body(team, row) for every row below `rows`, on every thread of a team. `body` is a function object whose operator() is a
 /// template over the Team. `width` is the number of elements of a row, by which the size of the teams is chosen.
 template <class Body>
-Status each_row([[maybe_unused]] DeviceContext& device, size_t rows, [[maybe_unused]] size_t width, const Body& body) {
+Status each_row([[maybe_unused]] DeviceContext& device, size_t rows, [[maybe_unused]] size_t width,
+                const Body& body) {
   if (rows == 0) return {};
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue()) {
@@ -161,7 +163,9 @@ Status each_row([[maybe_unused]] DeviceContext& device, size_t rows, [[maybe_unu
 }
 
 /// Returns memory for the work that is issued next. It may be released as soon as that work has been issued.
-inline Result<BufferRef> scratch(DeviceContext& device, size_t bytes) { return device.memory().allocate(bytes); }
+inline Result<BufferRef> scratch(DeviceContext& device, size_t bytes) {
+  return device.memory().allocate(bytes);
+}
 
 // ---- Wrong values
 

@@ -1,6 +1,7 @@
 // The families of ops. Each family defines its function in its own file, which adds the definitions and kernels; nothing
 // registers itself.
 #include "kernels/core/kernel.h"
+#include "kernels/gpu/all_gpu_kernels.h"
 
 namespace troupe {
 
@@ -441,6 +442,9 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_variable_ops(*library);
   add_where(*library);
   add_zero_safe_ops(*library);
+#if defined(TROUPE_CUDA)
+  add_gpu_kernels(*library);
+#endif
   if (add) add(*library);
   return library;
 }

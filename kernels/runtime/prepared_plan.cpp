@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "devices/transfer.h"
+#include "graph/passes/memory_kinds.h"
 #include "kernels/runtime/step_context.h"
 
 namespace troupe {
@@ -84,6 +85,8 @@ class PlanPreparation {
   Result<std::shared_ptr<const PreparedPlan>> run() && {
     const Plan& plan = prepared_->plan();
     prepared_->merge_indices_ = merge_indices(plan);
+    if (prepared_->device().memory_kind() == MemoryKind::Device)
+      host_constants_ = host_constants(plan.graph(), [](NodeId, NodeId) { return true; });
     prepared_->nodes_.reserve(plan.nodes().size());
     for (PlanId id = 0; id < plan.nodes().size(); ++id) {
       PreparedNode& node = prepared_->nodes_.emplace_back();
@@ -106,15 +109,17 @@ class PlanPreparation {
   }
 
   Status prepare(const PlanNode& plan_node, PreparedNode& node) {
+    const Graph& graph = prepared_->plan().graph();
     if (plan_node.kind == PlanKind::Feed) {
       node.action = Action::Feed;
+      node.crosses_memory = what_ == PlanOf::Partition && is_on_device(*node.node, false);
       return {};
     }
     if (plan_node.kind == PlanKind::Fetch)
       return prepare_fetch(prepared_->plan().fetches()[plan_node.index], node);
-    const Graph& graph = prepared_->plan().graph();
     node.action = action_of(*node.node);
     node.runs_dead = is_transfer(*node.node->op);
+    node.crosses_memory = node.runs_dead && is_on_device(*node.node, !node.node->inputs.empty());
     for (const EdgeType& type : node.node->output_types) node.makes_strings |= type.dtype == DType::String;
     for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
     node.needs_initialized = needs_initialized(*node.node);
@@ -134,8 +139,18 @@ class PlanPreparation {
       return invalid_argument("a tensor of dtype " + std::string(name(type.dtype)) + " cannot be fetched");
     node.action = Action::Fetch;
     node.runs_dead = true;
+    node.crosses_memory =
+        what_ == PlanOf::Partition && prepared_->device().memory_kind() == MemoryKind::Device;
     node.takes_handles = type.is_ref;
     return {};
+  }
+
+  /// Returns whether input 0 of the node, or output 0, is in memory that the device has for itself.
+  bool is_on_device(const Node& node, bool is_input) const {
+    if (prepared_->device().memory_kind() != MemoryKind::Device) return false;
+    const Graph& graph = prepared_->plan().graph();
+    const DType dtype = is_input ? graph.dtype(node.inputs[0]) : graph.dtype({node.id, 0});
+    return !lies_on_host(node, 0, is_input, dtype);
   }
 
   Status resolve(PreparedNode& node) {
@@ -159,7 +174,8 @@ class PlanPreparation {
   }
 
   Status prepare_constant(const Tensor& value, PreparedNode& node) {
-    TROUPE_ASSIGN(Tensor there, transfer(value, prepared_->device(), prepared_->device()));
+    const bool stays = !host_constants_.empty() && host_constants_[node.node->id];
+    TROUPE_ASSIGN(Tensor there, stays ? value : transfer(value, prepared_->device(), prepared_->device()));
     node.constant = &prepared_->constants_.emplace_back(std::move(there));
     node.action = Action::Constant;
     return {};
@@ -169,6 +185,7 @@ class PlanPreparation {
   const ResolveState& resolve_;
   const PlanOf what_;
   std::shared_ptr<PreparedPlan> prepared_;
+  std::vector<bool> host_constants_;  ///< by node; empty if the device computes in host memory
 };
 
 PreparedPlan::PreparedPlan(std::shared_ptr<const Plan> plan, Device& device)

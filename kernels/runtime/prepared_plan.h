@@ -35,7 +35,7 @@ enum class Action : uint8_t {
 struct PreparedNode {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;
-  /// If Action::Constant, the value in the memory of the device; the plan keeps it.
+  /// If Action::Constant, the value, where the nodes that take it expect it; the plan keeps it.
   const Tensor* constant = nullptr;
   /// If Action::Handle, the cell; if Action::Request, the cell of the state that the node names itself, if it does.
   StateCell* cell = nullptr;
@@ -49,6 +49,9 @@ struct PreparedNode {
   bool needs_initialized = true;
   bool cheap = false;          ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
   bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory
+  /// For a feed, a fetch, and a request that sends or receives a tensor, on a device with memory of its own: the tensor belongs
+  /// there. What arrives is copied there, and what leaves is copied to the host.
+  bool crosses_memory = false;
 };
 
 /// Returns the cell of a node that names state (VariableV2, VarHandleOp, FIFOQueueV2, Stage).

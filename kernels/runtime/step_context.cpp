@@ -128,12 +128,19 @@ void StepContext::carry_out(Activation activation) {
     case Action::Merge: return run_merge(activation);
     case Action::Constant: return state_.done(activation, ConstantValues{{*this}, *node.constant});
     case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
-    case Action::Feed:
-      return state_.done(activation, FeedValues{{*this}, feeds_[plan_.nodes()[activation.node].index]});
-    case Action::Fetch: return fetch(activation);
+    case Action::Feed: return feed(activation, node);
     case Action::Kernel: return run_kernel(activation, node);
-    case Action::Request: return request(activation, node);
+    case Action::Fetch:
+    case Action::Request:
+      return lies_on_device(activation, node) ? bring_to_host(activation) : leave(activation);
   }
+}
+
+void StepContext::feed(Activation activation, const PreparedNode& node) {
+  Slot& value = feeds_[plan_.nodes()[activation.node].index];
+  if (node.crosses_memory)
+    if (Status status = bring_to_device(value.tensor); !status.ok()) return fail(node, std::move(status));
+  state_.done(activation, FeedValues{{*this}, value});
 }
 
 void StepContext::run_dead(Activation activation, const PreparedNode&) {
@@ -267,6 +274,7 @@ void StepContext::settle(StepArrival& arrival) {
   StepReply& reply = arrival.reply;
   if (!status_.ok()) return;
   if (!reply.status.ok()) return fail(nodes_[arrival.activation.node], std::move(reply.status));
+  if (arrival.input == StepArrival::copy_to_host) return leave(arrival.activation);
   if (arrival.input != StepArrival::whole_node) return settle_read(arrival, std::move(reply.outputs[0]));
   if (info_.profiled && !arrival.run) note_reply(arrival);
   settle_outputs(arrival.activation, reply);
@@ -304,6 +312,8 @@ void StepContext::settle_outputs(Activation activation, StepReply& reply) {
     for (size_t i = 0; i < types.size(); ++i)
       if (!is_handle(types[i]) && !reply.outputs[i].valid())
         return fail(node, internal("the reply has no value for output " + std::to_string(i)));
+  if (node.crosses_memory && !reply.dead && reply.outputs.size() == 1)
+    if (Status status = bring_to_device(reply.outputs[0]); !status.ok()) return fail(node, std::move(status));
   StateCell* cell = node.cell;
   for (uint32_t i = input_count(activation); i-- != 0;)
     if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Handle) cell = slot.cell;

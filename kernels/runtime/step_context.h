@@ -50,11 +50,13 @@ class StepContext {
   void run(Activation activation);
   void carry_out(Activation activation);
   void run_dead(Activation activation, const PreparedNode& node);
+  void feed(Activation activation, const PreparedNode& node);
   void forward(Activation activation);
   void run_switch(Activation activation);
   void run_merge(Activation activation);
   void fetch(Activation activation);
   void request(Activation activation, const PreparedNode& node);
+  bool lies_on_device(Activation activation, const PreparedNode& node);
   void run_kernel(Activation activation, const PreparedNode& node);
   void run_beside(Activation activation, const PreparedNode& node);
   bool runs_beside(Activation activation) const;
@@ -67,6 +69,10 @@ class StepContext {
   KernelRun* new_run(Activation activation, const PreparedNode& node);
   void announce(Activation activation, KernelRun* run, Status status);
   bool end_run(StepArrival& arrival);
+
+  void bring_to_host(Activation activation);
+  void leave(Activation activation);
+  Status bring_to_device(Tensor& tensor);
 
   bool read_handles(Activation activation, const PreparedNode& node);
   bool is_resource(const PreparedNode& node, uint32_t input) const;

@@ -15,11 +15,11 @@ namespace troupe {
 
 struct KernelRun;
 
-/// The result of a request, of a read of a variable, or of work on the device.
+/// The result of a request, of a read of a variable, of work on the device, or of the copy of what a node sends to the host.
 struct StepArrival {
-  static constexpr uint32_t whole_node = UINT32_MAX;
+  static constexpr uint32_t whole_node = UINT32_MAX, copy_to_host = UINT32_MAX - 1;
   Activation activation;
-  uint32_t input = whole_node;  ///< for a read: the number of the input
+  uint32_t input = whole_node;  ///< for a read: the number of the input; or copy_to_host
   StepReply reply;              ///< for a read: one value
   KernelRun* run = nullptr;     ///< for work on the device: the run with its outputs
 };

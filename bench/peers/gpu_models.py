@@ -1,0 +1,75 @@
+"""Compares the models of examples/models on a GPU with the same models in PyTorch, which take turns in one run:
+   python bench/peers/gpu_models.py build/cuda/bench [--rounds N] [--tf32] [--batch N,...] [--sides eager,compiled,graphs] MODEL...
+Needs a Python with torch for CUDA. Every side is a process of its own with the same weights and inputs, which stay on the GPU. A step is
+forward, backward and gradient descent with rate 0; its loss is fetched. Each row first compares the losses. A row has the medians over
+the rounds (minimum - maximum), the ratio of Troupe's median to the fastest other one, and the memory of the GPU that each side reserved.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+
+from models import HERE, Side, text, write_arrays
+
+FRAMEWORKS = {"eager": "torch", "compiled": "torch_compiled", "graphs": "torch_graphs"}
+STEPS = 20  # that a side takes in its turn
+
+
+def started(model, batch, options, folder):
+    program = pathlib.Path(options.program) / "models_bench"
+    sides = [Side("Troupe", [str(program), model, str(batch), "4"] + ["tf32"] * options.tf32)]
+    place = "gpu_tf32" if options.tf32 else "gpu"
+    for name in options.sides.split(",") if options.sides else []:
+        command = [sys.executable, str(HERE / "models_peer.py"), FRAMEWORKS[name], model, str(batch), "4", place]
+        sides.append(Side("PyTorch, " + name, command))
+    description = sides[0].read()
+    for side in sides[1:]:
+        side.send(json.dumps(description))
+    write_arrays(description, batch, folder / "arrays")
+    for side in sides:
+        side.ask("load", folder / "arrays")
+    return sides
+
+
+def measure(model, batch, options):
+    with tempfile.TemporaryDirectory() as scratch:
+        sides = started(model, batch, options, pathlib.Path(scratch))
+        losses = [side.ask("loss")["loss"] for side in sides]
+        for _ in range(options.rounds + 1):
+            for side in sides:
+                side.times += side.ask("update", STEPS)["seconds"]
+    for side in sides:
+        side.times = side.times[STEPS:]  # the first turn prepares
+        side.memory = side.ask("memory")["bytes"]
+        side.end()
+    medians = [statistics.median(side.times) for side in sides]
+    ratio = f"{medians[0] / min(medians[1:]):.3f}" if len(sides) > 1 else ""
+    spread = (max(losses) - min(losses)) / abs(losses[0])
+    cells = [f"{model}, batch {batch}{', TF32' if options.tf32 else ''}"] + [text(side.times) for side in sides]
+    return cells + [ratio, " / ".join(f"{side.memory / 2**30:.2f}" for side in sides), f"{spread:.1e}"], [side.name for side in sides]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--batch", default="32")
+    parser.add_argument("--tf32", action="store_true")
+    parser.add_argument("--sides", default="eager,compiled,graphs")
+    options = parser.parse_args()
+    head = False
+    for model in options.models:
+        for batch in map(int, options.batch.split(",")):
+            cells, names = measure(model, batch, options)
+            if not head:
+                columns = ["step"] + names + ["ratio to the fastest other", "memory, GiB", "losses differ by"]
+                print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+                head = True
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

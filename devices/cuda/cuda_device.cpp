@@ -1,0 +1,192 @@
+#include "devices/cuda/cuda_device.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "devices/cuda/cuda_status.h"
+
+namespace troupe {
+namespace {
+
+/// Copies of so few bytes from memory that is not pinned do not make the host wait: the driver keeps the bytes.
+constexpr size_t small_copy = size_t{32} << 10;
+constexpr size_t copy_block = size_t{256} << 10;
+
+Result<uint64_t> memory_cap(const GpuOptions& options) {
+  if (options.memory_cap != 0) return options.memory_cap;
+  size_t free = 0, total = 0;
+  TROUPE_RETURN_IF_FAILED(cuda_status(cudaMemGetInfo(&free, &total), "reading how much memory a GPU has"));
+  return uint64_t{free} / 100 * 95;
+}
+
+}  // namespace
+
+Result<int> count_gpus() {
+  int count = 0;
+  TROUPE_RETURN_IF_FAILED(cuda_status(cudaGetDeviceCount(&count), "looking for GPUs"));
+  return count;
+}
+
+Result<std::shared_ptr<Device>> make_gpu(DeviceName name, uint64_t incarnation, Pool& pool,
+                                         const GpuOptions& options) {
+  TROUPE_ASSIGN(auto device, CudaDevice::make(std::move(name), incarnation, pool, options));
+  return std::shared_ptr<Device>(std::move(device));
+}
+
+Result<std::shared_ptr<CudaDevice>> CudaDevice::make(DeviceName name, uint64_t incarnation, Pool& pool,
+                                                     const GpuOptions& options) {
+  TROUPE_ASSIGN(const int count, count_gpus());
+  if (options.index < 0 || options.index >= count)
+    return unavailable("there is no GPU " + std::to_string(options.index) + "; this process can use " +
+                       std::to_string(count));
+  TROUPE_RETURN_IF_FAILED(cuda_status(cudaSetDevice(options.index), "using a GPU"));
+  TROUPE_ASSIGN(const uint64_t cap, memory_cap(options));
+  const auto ordinal = static_cast<uint16_t>(options.index + 1);
+  TROUPE_ASSIGN(auto memory, GpuMemory::make(options.index, ordinal, cap));
+  std::shared_ptr<CudaDevice> device(
+      new CudaDevice(std::move(name), incarnation, pool, options, std::move(memory)));
+  TROUPE_RETURN_IF_FAILED(device->start());
+  return device;
+}
+
+CudaDevice::CudaDevice(DeviceName name, uint64_t incarnation, Pool& pool, const GpuOptions& options,
+                       std::unique_ptr<GpuMemory> memory)
+    : name_(std::move(name)), incarnation_(incarnation), options_(options),
+      ordinal_(static_cast<uint16_t>(options.index + 1)), memory_(std::move(memory)),
+      context_(*memory_, host_memory_, pool, this), waits_for_kernels_([] {
+        const char* const wanted = std::getenv("TROUPE_WAIT_FOR_KERNELS");
+        return wanted && *wanted == '1';
+      }()) {}
+
+CudaDevice::~CudaDevice() {
+  (void)cudaSetDevice(options_.index);
+  waiter_.reset();
+  if (stream_) (void)cudaStreamSynchronize(stream_);
+  if (computed_) (void)cudaEventDestroy(computed_);
+  if (to_host_) (void)cudaStreamDestroy(to_host_);
+  if (stream_) (void)cudaStreamDestroy(stream_);
+  if (fault_) (void)cudaFreeHost(fault_);
+}
+
+Status CudaDevice::start() {
+  const auto made = [](cudaError_t error) { return cuda_status(error, "starting a GPU"); };
+  TROUPE_RETURN_IF_FAILED(made(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)));
+  TROUPE_RETURN_IF_FAILED(made(cudaStreamCreateWithFlags(&to_host_, cudaStreamNonBlocking)));
+  TROUPE_RETURN_IF_FAILED(made(cudaEventCreateWithFlags(&computed_, cudaEventDisableTiming)));
+  void* fault = nullptr;
+  TROUPE_RETURN_IF_FAILED(made(cudaHostAlloc(&fault, sizeof(GpuFault), cudaHostAllocMapped)));
+  fault_ = new (fault) GpuFault;
+  int processors = 0;
+  TROUPE_RETURN_IF_FAILED(
+      made(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, options_.index)));
+  max_blocks_ = static_cast<size_t>(processors) * 16;
+  waiter_ = std::make_unique<EventWaiter>(options_.index);
+  return {};
+}
+
+Completion CudaDevice::run(std::function<Status(DeviceContext&)> work) { return Completion(work(context_)); }
+
+void* CudaDevice::stream() const {
+  (void)cudaSetDevice(options_.index);
+  return stream_;
+}
+
+Status CudaDevice::launched() {
+  cudaError_t error = cudaGetLastError();
+  if (error == cudaSuccess && waits_for_kernels_) error = cudaStreamSynchronize(stream_);
+  return error == cudaSuccess ? Status() : cuda_status(error, "a kernel");
+}
+
+Result<void*> CudaDevice::blas() {
+  const std::lock_guard lock(loading_);
+  if (!blas_) {
+    TROUPE_ASSIGN(blas_, load_blas());
+  }
+  return static_cast<void*>(blas_.get());
+}
+
+Result<void*> CudaDevice::dnn() {
+  const std::lock_guard lock(loading_);
+  if (!dnn_) {
+    TROUPE_ASSIGN(dnn_, load_dnn(stream_));
+  }
+  return static_cast<void*>(dnn_.get());
+}
+
+// ---- Copies
+
+Completion CudaDevice::copy(const Tensor& from, Tensor& to) {
+  if (Status valid = check_copy(*this, from, to); !valid.ok()) return Completion(std::move(valid));
+  if (from.completion().ready()) {
+    if (!from.completion().status().ok()) return Completion(from.completion().status());
+    return copy_now(from, to);
+  }
+  auto done = Completion::pending();
+  from.completion().then([this, from, to, done](const Status& status) mutable {
+    if (!status.ok()) return done.complete(status);
+    copy_now(from, to).then([done](Status copied) { done.complete(std::move(copied)); });
+  });
+  return done;
+}
+
+Completion CudaDevice::copy_now(const Tensor& from, Tensor& to) {
+  if (from.bytes() == 0) return {};
+  (void)cudaSetDevice(options_.index);
+  if (to.memory() != MemoryKind::Device) return copy_to_host(from, to);
+  if (from.memory() != MemoryKind::Device) return copy_to_device(from, to);
+  return Completion(cuda_status(
+      cudaMemcpyAsync(to.mutable_data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, stream_),
+      "copying a tensor on a GPU"));
+}
+
+/// Returns a copy in pinned memory.
+Result<Tensor> CudaDevice::staged(const Tensor& from) {
+  TROUPE_ASSIGN(Tensor copy, Tensor::allocate(from.dtype(), from.shape(), host_memory_));
+  context_.pool().blocks(from.bytes(), copy_block, [&](size_t begin, size_t end) {
+    std::memcpy(copy.mutable_data() + begin, from.data() + begin, end - begin);
+  });
+  return copy;
+}
+
+// The copy is in the order of the stream, so the tensor can be used at once by what is issued later.
+Completion CudaDevice::copy_to_device(const Tensor& from, Tensor& to) {
+  Tensor source = from;
+  if (from.memory() != MemoryKind::Pinned && from.bytes() > small_copy) {
+    auto copy = staged(from);
+    if (!copy) return Completion(copy.status());
+    source = std::move(*copy);
+  }
+  const cudaError_t error =
+      cudaMemcpyAsync(to.mutable_data(), source.data(), source.bytes(), cudaMemcpyHostToDevice, stream_);
+  if (error != cudaSuccess) return Completion(cuda_status(error, "copying a tensor to a GPU"));
+  if (source.memory() == MemoryKind::Pinned) waiter_->after(stream_, [source](const Status&) {});
+  return {};
+}
+
+Completion CudaDevice::copy_to_host(const Tensor& from, Tensor& to) {
+  Tensor target = to;
+  if (to.memory() != MemoryKind::Pinned) {
+    auto pinned = Tensor::allocate(from.dtype(), from.shape(), host_memory_);
+    if (!pinned) return Completion(pinned.status());
+    target = std::move(*pinned);
+  }
+  auto done = Completion::pending();
+  const std::lock_guard lock(copying_);
+  cudaError_t error = cudaEventRecord(computed_, stream_);
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(to_host_, computed_, 0);
+  if (error == cudaSuccess)
+    error =
+        cudaMemcpyAsync(target.mutable_data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost, to_host_);
+  if (error != cudaSuccess) return Completion(cuda_status(error, "copying a tensor from a GPU"));
+  waiter_->after(to_host_, [this, from, target, to, done](Status status) mutable {
+    if (status.ok()) status = take_fault(*fault_);
+    if (status.ok() && !target.shares_buffer_with(to))
+      std::memcpy(to.mutable_data(), target.data(), target.bytes());
+    done.complete(std::move(status));
+  });
+  return done;
+}
+
+}  // namespace troupe

@@ -1,0 +1,97 @@
+#include "devices/cuda/cuda_libraries.h"
+
+#include <dlfcn.h>
+
+#include <initializer_list>
+#include <string>
+
+namespace troupe {
+namespace {
+
+/// A shared library of the system, found as the dynamic linker does or in the folder of the CUDA Toolkit.
+class Library {
+ public:
+  static Result<Library> open(const char* name) {
+    for (const std::string folder : {"", "/usr/local/cuda/lib64/"})
+      if (void* const handle = ::dlopen((folder + name).c_str(), RTLD_NOW | RTLD_GLOBAL))
+        return Library(name, handle);
+    const char* const why = ::dlerror();
+    return unavailable(std::string("the library ") + name + " cannot be loaded: " + (why ? why : "unknown"));
+  }
+
+  template <class Function>
+  Status find(const char* symbol, Function& function) const {
+    function = reinterpret_cast<Function>(::dlsym(handle_, symbol));
+    if (function) return {};
+    return unavailable("the library " + name_ + " has no function " + symbol +
+                       ": its version is not supported");
+  }
+
+ private:
+  Library(std::string name, void* handle) : name_(std::move(name)), handle_(handle) {}
+  std::string name_;
+  void* handle_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CudaBlas>> load_blas() {
+  TROUPE_ASSIGN(const Library library, Library::open("libcublasLt.so.13"));
+  auto blas = std::make_unique<CudaBlas>();
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmul", blas->matmul));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulDescCreate", blas->desc_create));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulDescDestroy", blas->desc_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulDescSetAttribute", blas->desc_set));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatrixLayoutCreate", blas->layout_create));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatrixLayoutDestroy", blas->layout_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatrixLayoutSetAttribute", blas->layout_set));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulPreferenceCreate", blas->preference_create));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulPreferenceDestroy", blas->preference_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulPreferenceSetAttribute", blas->preference_set));
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtMatmulAlgoGetHeuristic", blas->heuristic));
+  decltype(&cublasLtCreate) create = nullptr;
+  TROUPE_RETURN_IF_FAILED(library.find("cublasLtCreate", create));
+  if (const cublasStatus_t made = create(&blas->handle); made != CUBLAS_STATUS_SUCCESS)
+    return unavailable("cuBLASLt cannot be used: its error is " + std::to_string(made));
+  return blas;
+}
+
+Result<std::unique_ptr<CudaDnn>> load_dnn(cudaStream_t stream) {
+  TROUPE_ASSIGN(const Library library, Library::open("libcudnn.so.9"));
+  auto dnn = std::make_unique<CudaDnn>();
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetErrorString", dnn->error_string));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnCreateTensorDescriptor", dnn->tensor_create));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetTensor4dDescriptorEx", dnn->tensor_set_4d));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetTensorNdDescriptor", dnn->tensor_set));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnDestroyTensorDescriptor", dnn->tensor_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnCreateFilterDescriptor", dnn->filter_create));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetFilterNdDescriptor", dnn->filter_set));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnDestroyFilterDescriptor", dnn->filter_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnCreateConvolutionDescriptor", dnn->convolution_create));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetConvolutionNdDescriptor", dnn->convolution_set));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetConvolutionMathType", dnn->convolution_set_math));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetConvolutionGroupCount", dnn->convolution_set_groups));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnDestroyConvolutionDescriptor", dnn->convolution_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionForwardAlgorithm_v7", dnn->forward_algorithms));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionForwardWorkspaceSize", dnn->forward_workspace));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionForward", dnn->forward));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionBackwardDataAlgorithm_v7", dnn->data_algorithms));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionBackwardDataWorkspaceSize", dnn->data_workspace));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionBackwardData", dnn->backward_data));
+  TROUPE_RETURN_IF_FAILED(
+      library.find("cudnnGetConvolutionBackwardFilterAlgorithm_v7", dnn->filter_algorithms));
+  TROUPE_RETURN_IF_FAILED(
+      library.find("cudnnGetConvolutionBackwardFilterWorkspaceSize", dnn->filter_workspace));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionBackwardFilter", dnn->backward_filter));
+  decltype(&cudnnCreate) create = nullptr;
+  decltype(&cudnnSetStream) set_stream = nullptr;
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnCreate", create));
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetStream", set_stream));
+  cudnnStatus_t made = create(&dnn->handle);
+  if (made == CUDNN_STATUS_SUCCESS) made = set_stream(dnn->handle, stream);
+  if (made != CUDNN_STATUS_SUCCESS)
+    return unavailable(std::string("cuDNN cannot be used: ") + dnn->error_string(made));
+  return dnn;
+}
+
+}  // namespace troupe

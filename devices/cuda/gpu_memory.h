@@ -1,0 +1,30 @@
+// GpuMemory: allocates the buffers of one GPU from one range of addresses, to which it maps memory as needed. Memory that is
+// released is reused at once, although kernels that were issued before may still use it: everything that reads or writes it is
+// issued to one stream, later than they. Any thread may allocate and release. Buffers may outlive it. Units: bytes.
+#pragma once
+
+#include <memory>
+
+#include "devices/memory_statistics.h"
+#include "messages/values/buffer.h"
+
+namespace troupe {
+
+class GpuMemory final : public Allocator {
+ public:
+  /// `index` is the number of the GPU in CUDA's order, `ordinal` the value of Buffer::device. Fails with Unavailable or
+  /// ResourceExhausted if the addresses cannot be reserved.
+  static Result<std::unique_ptr<GpuMemory>> make(int index, uint16_t ordinal, uint64_t cap);
+  ~GpuMemory() override;
+
+  /// Fails with ResourceExhausted, naming the size, the cap, and how much is in use.
+  Result<BufferRef> allocate(size_t bytes) override;
+  MemoryStatistics statistics() const;
+
+ private:
+  class Core;
+  explicit GpuMemory(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace troupe

@@ -1,0 +1,24 @@
+// The GPUs of this machine, for programs built with TROUPE_CUDA. Free functions; any thread may call them.
+#pragma once
+
+#include <memory>
+
+#include "devices/device.h"
+
+namespace troupe {
+
+struct GpuOptions {
+  int index = 0;            ///< the number of the GPU among those that CUDA_VISIBLE_DEVICES leaves visible
+  uint64_t memory_cap = 0;  ///< bytes; 0: 95 % of what is free when the device is made
+  bool tf32 = false;        ///< whether products and convolutions of float may round their factors to TF32
+};
+
+/// Returns how many GPUs this process can use. Fails with Unavailable, in one line, if the program was built without CUDA, or the
+/// driver is missing or too old.
+Result<int> count_gpus();
+/// Fails with Unavailable if there is no such GPU or it cannot be used, and with ResourceExhausted if it has no memory left.
+/// `pool` must outlive the device.
+Result<std::shared_ptr<Device>> make_gpu(DeviceName name, uint64_t incarnation, Pool& pool,
+                                         const GpuOptions& options);
+
+}  // namespace troupe

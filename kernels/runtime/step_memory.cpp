@@ -1,0 +1,49 @@
+// How a StepContext moves tensors between the host's memory and that of its device: feeds and received tensors are copied to the
+// device, sent and fetched ones to the host. What the device computes is issued in order, so only copies to the host are waited
+// for.
+#include <utility>
+
+#include "devices/transfer.h"
+#include "kernels/runtime/step_values.h"
+
+namespace troupe {
+
+bool StepContext::lies_on_device(Activation activation, const PreparedNode& node) {
+  if (!node.crosses_memory || activation.dead() || input_count(activation) == 0) return false;
+  const Slot& slot = *inputs(activation);
+  return slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device;
+}
+
+// Replaces input 0 by a copy on the host. The node goes on when the copy has ended.
+void StepContext::bring_to_host(Activation activation) {
+  ++under_way_;
+  Tensor& tensor = inputs(activation)->tensor;
+  auto copy = to_host(tensor, prepared_.device());
+  Completion copied(copy.status());
+  if (copy) {
+    copied = copy->completion();
+    copy->set_completion({});
+    tensor = std::move(*copy);
+  }
+  copied.then([this, activation](Status status) {
+    StepHost* const host = host_;
+    if (inbox_.put({activation, StepArrival::copy_to_host, {std::move(status), {}, false}})) host->wake();
+  });
+}
+
+// Goes on with a fetch, or a request, whose inputs are where they are expected.
+void StepContext::leave(Activation activation) {
+  const PreparedNode& node = nodes_[activation.node];
+  if (node.action == Action::Fetch)
+    fetch(activation);
+  else
+    request(activation, node);
+}
+
+// The tensor can be used at once by what is issued to the device.
+Status StepContext::bring_to_device(Tensor& tensor) {
+  TROUPE_ASSIGN(tensor, transfer(tensor, prepared_.device(), prepared_.device()));
+  return tensor.completion().ready() ? tensor.completion().status() : Status();
+}
+
+}  // namespace troupe
