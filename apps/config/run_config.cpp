@@ -18,8 +18,12 @@ namespace {
 using namespace std::chrono_literals;
 
 Run read_run(const Reader& run) {
-  return {run.string("name"), run.string("directory"), static_cast<uint64_t>(run.get<int64_t>("seed")),
-          static_cast<int>(run.get<int64_t>("threads"))};
+  return {run.string("name"),
+          run.string("directory"),
+          static_cast<uint64_t>(run.get<int64_t>("seed")),
+          static_cast<int>(run.get<int64_t>("threads")),
+          static_cast<int>(run.get<int64_t>("gpus")),
+          run.get<bool>("tf32")};
 }
 
 /// Returns nothing if a part of the variable was rejected.

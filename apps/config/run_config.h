@@ -25,6 +25,8 @@ struct Run {
   std::string directory;  ///< contains NAME/NNN/ of each run; may be relative to the current folder
   uint64_t seed = 0;
   int threads = 0;  ///< 0: one per core of the machine
+  int gpus = -1;    ///< TaskOptions::gpus
+  bool tf32 = false;
 };
 
 struct Initializer {

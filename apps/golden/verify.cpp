@@ -51,7 +51,7 @@ class OverProcesses final : public Backend {
  public:
   OverProcesses(const ClusterSpec& spec, std::unique_ptr<cluster::Processes> nodes)
       : nodes_(std::move(nodes)),
-        runtime_({.threads = 1, .tasks = {{cluster::owner_job, 0, 1}}, .cluster = spec}) {
+        runtime_({.threads = 1, .tasks = {{.job = cluster::owner_job, .gpus = 0}}, .cluster = spec}) {
     for (const auto& [job, tasks] : spec.jobs)
       for (const auto& [task, endpoint] : tasks)
         tasks_.push_back(DeviceName{job, 0, task, "", DeviceName::unset}.text());

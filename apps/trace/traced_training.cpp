@@ -26,6 +26,7 @@ Result<Place> make_place(const config::RunConfig& config, const TrainingTrace& o
   place.runtime.memory = options.memory;
   if (options.tasks.empty()) {
     place.runtime.threads = static_cast<size_t>(config.run.threads);
+    place.runtime.tf32 = config.run.tf32;
     place.runtime.tasks = train::tasks_in_process(config);
     return place;
   }
@@ -38,7 +39,7 @@ Result<Place> make_place(const config::RunConfig& config, const TrainingTrace& o
                   std::fprintf(stderr, "%s\n", line.c_str());
                 }));
   place.runtime.threads = 1;
-  place.runtime.tasks = {{cluster::owner_job, 0, 1}};
+  place.runtime.tasks = {{.job = cluster::owner_job, .gpus = 0}};
   place.runtime.cluster = plan.spec;
   return place;
 }

@@ -10,7 +10,7 @@ namespace troupe::train {
 
 struct ColumnGraph {
   explicit ColumnGraph(size_t all_threads)
-      : threads(all_threads), runtime({.threads = threads}), graph(runtime.ops()) {}
+      : threads(all_threads), runtime({.threads = threads, .tasks = {{.gpus = 0}}}), graph(runtime.ops()) {}
 
   const size_t threads;  ///< which compute columns, of as many batches at the same time
   Runtime runtime;

@@ -50,10 +50,11 @@ Status check_setting(const config::RunConfig& config, const TrainerOptions& opti
 RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOptions& trainer) {
   RuntimeOptions options;
   options.threads = static_cast<size_t>(config.run.threads);
+  options.tf32 = config.run.tf32;
   options.memory = trainer.memory;
   options.s3 = trainer.s3;
   if (trainer.cluster) {
-    options.tasks = {{"client", 0, 1}};
+    options.tasks = {{.job = "client", .gpus = 0}};
     options.cluster = trainer.cluster;
     options.heartbeat = config.train.fault.heartbeat;
     return options;

@@ -16,6 +16,7 @@ std::vector<TaskOptions> tasks_in_process(const config::RunConfig& config) {
   auto tasks = tasks_of({config.cluster.tasks.begin(), config.cluster.tasks.end()},
                         static_cast<int>(config.devices()));
   if (tasks.empty()) tasks.push_back({.cpus = static_cast<int>(config.devices())});
+  for (TaskOptions& task : tasks) task.gpus = config.run.gpus;
   return tasks;
 }
 

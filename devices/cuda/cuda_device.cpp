@@ -180,7 +180,8 @@ Completion CudaDevice::copy_to_host(const Tensor& from, Tensor& to) {
     error =
         cudaMemcpyAsync(target.mutable_data(), from.data(), from.bytes(), cudaMemcpyDeviceToHost, to_host_);
   if (error != cudaSuccess) return Completion(cuda_status(error, "copying a tensor from a GPU"));
-  waiter_->after(to_host_, [this, from, target, to, done](Status status) mutable {
+  waiter_->after(to_host_, [this, source = from, target, to, done](Status status) mutable {
+    source.reset();  // before the step goes on, so that the next step finds its memory free
     if (status.ok()) status = take_fault(*fault_);
     if (status.ok() && !target.shares_buffer_with(to))
       std::memcpy(to.mutable_data(), target.data(), target.bytes());

@@ -115,10 +115,10 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"[model.variables]", "[model]\nnum_layers = 3\n[model.variables]", {":9:1", "model.layers"}},
       {"[model.variables]", "[model]\nhidden_size = 3\n[model.variables]", {":9:1", "write units"}},
       {"w1", "w1 = { shape = [64, 100], init = 'xavier_uniform' }", {":9:34", "write \"glorot_uniform\""}},
-      {"batch", "batch = 64\ndevice = 'cuda'", {":8:1", "CPUs", "run.threads"}},
+      {"batch", "batch = 64\ndevice = 'cuda'", {":8:1", "run.gpus", "built with CUDA"}},
       {"batch", "batch = 64\nnum_workers = 4", {":8:1", "run.threads", "--local worker=2"}},
       {"batch", "batch = 64\nshuffle = 'yes'", {":8:11", "expected true or false", "without quotes"}},
-      {"max_epochs", "max_epochs = 4\ngpus = 1", {":21:1", "CPUs"}},
+      {"max_epochs", "max_epochs = 4\ngpus = 1", {":21:1", "run.gpus"}},
       {"batch", "batch = '64'", {":7:9", "write 64, without quotes"}},
       {"batch", "batch = 1e3", {":7:9", "expected an integer", "write 1000"}},
       {"batch", "batch = 1e-3", {":7:9", "expected an integer", "found 0.001"}},
@@ -223,7 +223,7 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"train", digits, "--epochs", "5"}, {"'--epochs'", "--set train.max_epochs=VALUE"});
   check({"train", digits, "--lr=0.1"}, {"'--lr=0.1'", "--set train.optimizer.lr=VALUE"});
   check({"train", digits, "--batch-size", "3"}, {"--set data.batch=VALUE"});
-  check({"train", digits, "--gpu"}, {"'--gpu'", "CPUs"});
+  check({"train", digits, "--gpu"}, {"'--gpu'", "run.gpus"});
   check({"train", digits, "--set", "lr=0.1"}, {"--set lr", "write train.optimizer.lr"});
   check({"train", digits, "--set", "optimizer.lr=0.1"}, {"write train.optimizer"});
   check(run("train", "x", {"--local", "2"}), {"JOB=COUNT", "such as worker=2"});
