@@ -9,6 +9,7 @@
 #include "graph/build/functions.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/split_ops.h"
+#include "graph/passes/spread_constants.h"
 #include "kernels/runtime/simplify_step.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/values/text_hash.h"
@@ -51,6 +52,7 @@ class StepCompiler {
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (options_.simplify)
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
+    TROUPE_RETURN_IF_FAILED(spread_constants(subgraph.graph, placed.device, devices_));
     return partition(subgraph.graph, std::move(placed.device), devices_);
   }
 

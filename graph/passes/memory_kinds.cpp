@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-bool is_const(const Node& node) { return node.type() == "Const"; }
+bool is_source(const Node& node) { return node.type() == "Const" || node.type() == "_Arg"; }
 
 }  // namespace
 
@@ -19,9 +19,9 @@ bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype) {
          type == "_HostSend";
 }
 
-std::vector<bool> host_constants(const Graph& graph, const std::function<bool(NodeId, NodeId)>& same_device) {
+std::vector<bool> host_sources(const Graph& graph, const std::function<bool(NodeId, NodeId)>& same_device) {
   std::vector<bool> result(graph.size());
-  for (const Node& node : graph.nodes()) result[node.id] = is_const(node);
+  for (const Node& node : graph.nodes()) result[node.id] = is_source(node);
   for (const Node& node : graph.nodes()) {
     if (node.type() == "_Send") continue;  // it sends what lies on the host, too
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -39,13 +39,14 @@ MemoryKinds::MemoryKinds(const Graph& graph, std::span<const DeviceId> device,
     : graph_(graph), device_(device), devices_(devices) {
   const auto has_memory = [&](DeviceId id) { return id != no_device && has_own_memory(id); };
   if (std::ranges::any_of(device, has_memory))
-    host_constants_ = host_constants(graph, [&](NodeId a, NodeId b) { return device[a] == device[b]; });
+    host_sources_ = host_sources(graph, [&](NodeId a, NodeId b) { return device[a] == device[b]; });
 }
 
 bool MemoryKinds::output_on_host(Output output) const {
   if (!has_own_memory(device_[output.node])) return false;
   const Node& node = graph_.node(output.node);
-  return host_constants_[node.id] || lies_on_host(node, output.index, false, graph_.dtype(output));
+  return is_source(node) ? host_sources_[node.id]
+                         : lies_on_host(node, output.index, false, graph_.dtype(output));
 }
 
 bool MemoryKinds::input_on_host(NodeId id, size_t index, DeviceId device) const {

@@ -1,7 +1,7 @@
 // MemoryKinds: which tensors of a placed graph are in host memory although their node runs on another device (features.md I4).
-// The definitions of ops say so (ArgDef::on_host). Control-flow ops, feeds and fetches keep int32, bool and string tensors there,
-// which are shapes, counters and predicates. A constant is there if nothing on its device needs it elsewhere. On a CPU there is one
-// memory only. Used by the partitioner and by plans. One thread.
+// The definitions of ops say so (ArgDef::on_host). Control-flow ops keep int32, bool and string tensors there,
+// which are shapes, counters and predicates. Constants and feeds are there if nothing on their device needs them elsewhere. On a CPU
+// there is one memory only. Used by the partitioner and by plans. One thread.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ namespace troupe {
 /// output there.
 bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype);
 
-/// Returns for each node of a graph whether it is a constant that no node of `graph` takes in the memory of its device.
-/// `same_device` says whether two nodes run on one device.
-std::vector<bool> host_constants(const Graph& graph, const std::function<bool(NodeId, NodeId)>& same_device);
+/// Returns for each node of a graph whether it is a constant or a feed that no node on its device takes in the memory of the
+/// device. `same_device` says whether two nodes run on one device.
+std::vector<bool> host_sources(const Graph& graph, const std::function<bool(NodeId, NodeId)>& same_device);
 
 class MemoryKinds {
  public:
@@ -32,7 +32,7 @@ class MemoryKinds {
   const Graph& graph_;
   std::span<const DeviceId> device_;
   std::span<const DeviceInfo> devices_;
-  std::vector<bool> host_constants_;  ///< by node; empty if all devices are CPUs
+  std::vector<bool> host_sources_;  ///< by node; empty if all devices are CPUs
 };
 
 }  // namespace troupe

@@ -110,7 +110,9 @@ class Placer {
     }
     return {};
   }
+  /// A function that is called does not move tensors between two memories of a device.
   bool supports(const Node& node, const std::string& type) const {
+    if (is_call(*node.op)) return type == "CPU";
     return node.op->served_by == ServedBy::Step || has_kernel_(node, type);
   }
 

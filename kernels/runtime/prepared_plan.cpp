@@ -86,7 +86,7 @@ class PlanPreparation {
     const Plan& plan = prepared_->plan();
     prepared_->merge_indices_ = merge_indices(plan);
     if (prepared_->device().memory_kind() == MemoryKind::Device)
-      host_constants_ = host_constants(plan.graph(), [](NodeId, NodeId) { return true; });
+      host_sources_ = host_sources(plan.graph(), [](NodeId, NodeId) { return true; });
     prepared_->nodes_.reserve(plan.nodes().size());
     for (PlanId id = 0; id < plan.nodes().size(); ++id) {
       PreparedNode& node = prepared_->nodes_.emplace_back();
@@ -112,7 +112,8 @@ class PlanPreparation {
     const Graph& graph = prepared_->plan().graph();
     if (plan_node.kind == PlanKind::Feed) {
       node.action = Action::Feed;
-      node.crosses_memory = what_ == PlanOf::Partition && is_on_device(*node.node, false);
+      node.crosses_memory =
+          what_ == PlanOf::Partition && !host_sources_.empty() && !host_sources_[node.node->id];
       return {};
     }
     if (plan_node.kind == PlanKind::Fetch)
@@ -174,7 +175,7 @@ class PlanPreparation {
   }
 
   Status prepare_constant(const Tensor& value, PreparedNode& node) {
-    const bool stays = !host_constants_.empty() && host_constants_[node.node->id];
+    const bool stays = !host_sources_.empty() && host_sources_[node.node->id];
     TROUPE_ASSIGN(Tensor there, stays ? value : transfer(value, prepared_->device(), prepared_->device()));
     node.constant = &prepared_->constants_.emplace_back(std::move(there));
     node.action = Action::Constant;
@@ -185,7 +186,7 @@ class PlanPreparation {
   const ResolveState& resolve_;
   const PlanOf what_;
   std::shared_ptr<PreparedPlan> prepared_;
-  std::vector<bool> host_constants_;  ///< by node; empty if the device computes in host memory
+  std::vector<bool> host_sources_;  ///< by node; empty if the device computes in host memory
 };
 
 PreparedPlan::PreparedPlan(std::shared_ptr<const Plan> plan, Device& device)

@@ -18,8 +18,10 @@ constexpr uint32_t steps_per_measurement = 16;
 StepContext::StepContext(const PreparedPlan& prepared)
     : prepared_(prepared), plan_(prepared.plan()), nodes_(prepared.nodes().data()),
       device_(prepared.device().context()), in_order_(prepared.device().in_order()),
-      shares_(in_order_ && device_.pool().threads() > 1), state_(prepared.plan()), slots_(state_.slots()),
-      outputs_(plan_.max_outputs()), feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
+      shares_(in_order_ && prepared.device().memory_kind() != MemoryKind::Device &&
+              device_.pool().threads() > 1),
+      state_(prepared.plan()), slots_(state_.slots()), outputs_(plan_.max_outputs()),
+      feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
 
 void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
   begin(host, info, 0);
