@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "graph/build/functions.h"
 #include "graph/passes/colocation.h"
 
 namespace troupe {
