@@ -12,6 +12,7 @@
 //   update N         {"seconds": [of N steps, forward, backward, and gradient descent with rate 0; only the loss is fetched]}
 //   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training" or "inference"; with the name of an op as a
 //                    second word, {NODE: its mean seconds} for the nodes of this op
+//   places           {DEVICE: {OP: how many nodes of this op run there in a step of "update"}}
 //   memory           {"bytes": the most memory that the process has had, or that its tensors took of the GPU}
 #include <chrono>
 #include <fstream>
@@ -157,6 +158,7 @@ class Bench {
     if (command == "training") return {{"seconds", seconds(backward_, std::stoi(argument))}};
     if (command == "inference") return {{"seconds", seconds(logits_, std::stoi(argument))}};
     if (command == "profile") return profile(argument == "training" ? backward_ : logits_, op);
+    if (command == "places") return places();
     if (command == "update") return {{"seconds", seconds({loss_}, std::stoi(argument), {update_})}};
     if (command == "memory") return {{"bytes", peak_memory()}};
     throw Error(invalid_argument("there is no command '" + command + "'"));
@@ -231,6 +233,18 @@ class Bench {
             result[op.empty() ? node.op : node.name] +=
                 std::chrono::duration<double>(node.time).count() / steps;
     }
+    return result;
+  }
+
+  Json places() {
+    Json result;
+    std::vector<DeviceProfile> devices;
+    session_->run(feeds_, {loss_, update_}, {.profile = &devices});
+    for (const DeviceProfile& device : devices)
+      for (const NodeProfile& node : device.nodes) {
+        Json& count = result[device.device][node.op];
+        count = count.is_null() ? 1 : count.get<int>() + 1;
+      }
     return result;
   }
 

@@ -36,6 +36,7 @@ class CudaDevice final : public Device, private GpuQueue {
   bool in_order() const override { return true; }
   Completion run(std::function<Status(DeviceContext&)> work) override;
   Completion copy(const Tensor& from, Tensor& to) override;
+  void poll() override { waiter_->poll(); }
 
  private:
   CudaDevice(DeviceName name, uint64_t incarnation, Pool& pool, const GpuOptions& options,

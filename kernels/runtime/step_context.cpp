@@ -71,6 +71,7 @@ void StepContext::drive(std::unique_lock<std::mutex>& lock) {
       return end(lock);
     }
     host_->flush(FlushReason::Parking);
+    await_copies();
     if (!receive(true)) break;  // parked: another thread may own the step once the lock is free
   }
   if (info_.profiled) profile_.driven += StepProfile::now() - since;
@@ -273,6 +274,7 @@ bool StepContext::receive(bool park) {
 void StepContext::settle(StepArrival& arrival) {
   if (arrival.run && !end_run(arrival)) return;
   --under_way_;
+  if (arrival.input == StepArrival::copy_to_host) --copies_;
   StepReply& reply = arrival.reply;
   if (!status_.ok()) return;
   if (!reply.status.ok()) return fail(nodes_[arrival.activation.node], std::move(reply.status));

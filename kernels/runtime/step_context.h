@@ -71,6 +71,7 @@ class StepContext {
   bool end_run(StepArrival& arrival);
 
   void bring_to_host(Activation activation);
+  void await_copies();
   void leave(Activation activation);
   Status bring_to_device(Tensor& tensor);
 
@@ -121,6 +122,7 @@ class StepContext {
   std::vector<std::unique_ptr<KernelRun>> runs_;
   std::vector<KernelRun*> idle_runs_;
   size_t under_way_ = 0;  ///< the number of requests, reads and kernel runs that have not come back
+  size_t copies_ = 0;  ///< of these, how many are copies to the host
   Status status_;
   StepProfile profile_;
   struct Requested {

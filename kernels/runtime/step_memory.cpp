@@ -17,6 +17,7 @@ bool StepContext::lies_on_device(Activation activation, const PreparedNode& node
 // Replaces input 0 by a copy on the host. The node goes on when the copy has ended.
 void StepContext::bring_to_host(Activation activation) {
   ++under_way_;
+  ++copies_;
   Tensor& tensor = inputs(activation)->tensor;
   auto copy = to_host(tensor, prepared_.device());
   Completion copied(copy.status());
@@ -29,6 +30,14 @@ void StepContext::bring_to_host(Activation activation) {
     StepHost* const host = host_;
     if (inbox_.put({activation, StepArrival::copy_to_host, {std::move(status), {}, false}})) host->wake();
   });
+}
+
+// Waits a little for copies to the host: most end within some microseconds, and waking a thread takes longer.
+void StepContext::await_copies() {
+  constexpr int64_t patience = 100'000;  // nanoseconds
+  if (copies_ == 0) return;
+  for (const int64_t begin = StepProfile::now(); !inbox_.has_news() && StepProfile::now() - begin < patience;)
+    prepared_.device().poll();
 }
 
 // Goes on with a fetch, or a request, whose inputs are where they are expected.
