@@ -68,9 +68,6 @@ class Device {
   /// are kept alive until it has ended. The returned Completion has failed already if check_copy() fails.
   virtual Completion copy(const Tensor& from, Tensor& to) = 0;
 
-  /// Completes the copies that have ended. For callers that would sleep until then; copies complete without it, too.
-  virtual void poll() {}
-
   /// Returns true if the device can compute with the tensor where it lies, so that no copy is needed.
   bool holds(const Tensor& tensor) const {
     if (tensor.memory() != MemoryKind::Device) return memory_kind() != MemoryKind::Device;

@@ -100,6 +100,7 @@ Status CudaDevice::launched() {
 }
 
 Result<void*> CudaDevice::blas() {
+  (void)cudaSetDevice(options_.index);
   const std::lock_guard lock(loading_);
   if (!blas_) {
     TROUPE_ASSIGN(blas_, load_blas());
@@ -108,6 +109,7 @@ Result<void*> CudaDevice::blas() {
 }
 
 Result<void*> CudaDevice::dnn() {
+  (void)cudaSetDevice(options_.index);
   const std::lock_guard lock(loading_);
   if (!dnn_) {
     TROUPE_ASSIGN(dnn_, load_dnn(stream_));

@@ -3,6 +3,7 @@
 // for.
 #include <utility>
 
+#include "devices/gpu_queue.h"
 #include "devices/transfer.h"
 #include "kernels/runtime/step_values.h"
 
@@ -35,9 +36,10 @@ void StepContext::bring_to_host(Activation activation) {
 // Waits a little for copies to the host: most end within some microseconds, and waking a thread takes longer.
 void StepContext::await_copies() {
   constexpr int64_t patience = 100'000;  // nanoseconds
-  if (copies_ == 0) return;
+  GpuQueue* const queue = device_.queue();
+  if (copies_ == 0 || !queue) return;
   for (const int64_t begin = StepProfile::now(); !inbox_.has_news() && StepProfile::now() - begin < patience;)
-    prepared_.device().poll();
+    queue->poll();
 }
 
 // Goes on with a fetch, or a request, whose inputs are where they are expected.

@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "graph/passes/spread_constants.h"
 #include "graph/passes/subgraph.h"
 #include "tests/graph/toy_graph.h"
 
@@ -160,6 +161,45 @@ BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   BOOST_TEST(of_type(part(parts, a), "_Send").size() == 2);
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("reader")->inputs[0].node).type() == "_HostRecv");
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("shape")->inputs[0].node).type() == "_Recv");
+}
+
+// On a CPU and a GPU: one goes to a node on the CPU, to two in the memory of the GPU, and to one on the GPU that takes it on the host.
+BOOST_AUTO_TEST_CASE(each_memory_has_its_own_constants) {
+  ToyGraph g;
+  const Output one = g.constant("one", 1);
+  g.op("here", "Neg", {one});
+  g.op("there", "Neg", {one});
+  g.op("also_there", "Neg", {one});
+  g.op("on_host", "AddOnHost", {one, one});
+  std::vector<DeviceId> device(g.graph().size(), gpu);
+  device[one.node] = device[g.id("here")] = a;
+  throw_if_failed(spread_constants(g.graph(), device, cluster()));
+  BOOST_TEST(device.size() == g.graph().size());
+  const auto constant_of = [&](const char* reader, size_t i = 0) {
+    return g.graph().node(g.id(reader)).inputs[i].node;
+  };
+  BOOST_TEST(device[constant_of("here")] == a);
+  BOOST_TEST(device[constant_of("there")] == gpu);
+  BOOST_TEST(constant_of("also_there") == constant_of("there"));
+  BOOST_TEST(device[constant_of("on_host")] == gpu);
+  BOOST_TEST(constant_of("on_host") != constant_of("there"));
+  for (const Partition& partition : split(g, device)) {
+    BOOST_TEST(of_type(partition, "_Send").empty());
+    BOOST_TEST(of_type(partition, "_HostSend").empty());
+  }
+}
+
+// A feed is where the nodes that take it expect it, without being sent.
+BOOST_AUTO_TEST_CASE(feeds_are_where_they_are_taken) {
+  ToyGraph g;
+  const Output x = g.placeholder("x"), y = g.placeholder("y");
+  const Output neg = g.op("neg", "Neg", {x}), sum = g.op("sum", "AddOnHost", {y, y});
+  const Subgraph cut = value_or_throw(cut_subgraph(g.graph(), {{x, y}, {neg, sum}, {}}));
+  const std::vector<Partition> parts =
+      value_or_throw(partition(cut.graph, std::vector<DeviceId>(cut.graph.size(), gpu), cluster()));
+  BOOST_TEST_REQUIRE(parts.size() == 1u);
+  BOOST_TEST(of_type(parts[0], "_HostSend").empty());
+  BOOST_TEST(of_type(parts[0], "_Send").empty());
 }
 
 // v on b is read on a, by early and, after an update, by late. One value is pushed for all that may read at any time.
