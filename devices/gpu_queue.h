@@ -30,8 +30,8 @@ class GpuQueue {
   virtual size_t max_blocks() const = 0;  ///< a number of blocks that fills the device
   /// Returns the failure of the launch before, if it failed.
   virtual Status launched() = 0;
-  /// Return the library and its handle for the stream, and make the GPU the one that the calling thread uses: pointers to a CudaBlas and a CudaDnn (devices/cuda/). Fail with
-  /// Unavailable, naming the library, if the system does not have it.
+  /// Return the library and its handle for the stream, pointers to a CudaBlas and a CudaDnn (devices/cuda/), and make the GPU the
+  /// one that the calling thread uses. Fail with Unavailable, naming the library, if the system does not have it.
   virtual Result<void*> blas() = 0;
   virtual Result<void*> dnn() = 0;
   /// Completes the copies to the host that have ended. For callers that would sleep until then; copies complete without it, too.

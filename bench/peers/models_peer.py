@@ -403,6 +403,7 @@ class TorchModel:
         self.on_gpu = place.startswith("gpu")
         if self.on_gpu:
             torch.set_default_device("cuda")
+            torch.backends.cudnn.benchmark = os.environ.get("BENCHMARK") == "1"  # algorithms are chosen by timing them
             torch.backends.cudnn.benchmark = os.environ.get("BENCHMARK") == "1"  # whether algorithms are chosen by timing them
             torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = place == "gpu_tf32"
 
