@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "devices/device.h"
 #include "devices/gpu_queue.h"
@@ -24,9 +26,29 @@ namespace troupe::gpu {
 #if defined(__CUDACC__)
 namespace detail {
 
+/// Returns shuffle(value), which moves numbers between the threads of a warp, also for a struct of a multiple of four bytes.
+template <class T, class Shuffle>
+__device__ T moved(T value, Shuffle shuffle) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<T>(shuffle(value));
+  } else {
+    static_assert(sizeof(T) % 4 == 0);
+    unsigned words[sizeof(T) / 4];
+    memcpy(words, &value, sizeof(T));
+    for (unsigned& word : words) word = shuffle(word);
+    memcpy(&value, words, sizeof(T));
+    return value;
+  }
+}
+/// Returns the value of the thread that is `distance` further in the warp.
 template <class T>
 __device__ T shuffled(T value, int distance) {
-  return __shfl_down_sync(0xffffffffu, value, distance);
+  return moved(value, [=](auto x) { return __shfl_down_sync(0xffffffffu, x, distance); });
+}
+/// Returns the value of the first thread of the warp.
+template <class T>
+__device__ T of_first(T value) {
+  return moved(value, [](auto x) { return __shfl_sync(0xffffffffu, x, 0); });
 }
 
 }  // namespace detail
@@ -39,13 +61,18 @@ struct Team {
   unsigned rank = 0;
   static constexpr unsigned size = Threads;
 
-  /// Returns op of the values of all threads, in a fixed order, to every thread. `op` is associative and has no effect.
+  /// Returns op of the values of all threads, in a fixed order, to every thread. `op` is associative and has no effect. T is a
+  /// number, or a struct of a multiple of four bytes.
   template <class T, class Op>
   TROUPE_ANY T combine(T value, Op op) const {
 #if defined(__CUDA_ARCH__)
-    for (int distance = 16; distance > 0; distance /= 2) value = op(value, detail::shuffled(value, distance));
-    if constexpr (Threads == 32) {
-      return __shfl_sync(0xffffffffu, value, 0);
+    if constexpr (Threads > 1)
+      for (int distance = 16; distance > 0; distance /= 2)
+        value = op(value, detail::shuffled(value, distance));
+    if constexpr (Threads == 1) {
+      return value;
+    } else if constexpr (Threads == 32) {
+      return detail::of_first(value);
     } else {
       constexpr unsigned warps = Threads / 32;
       __shared__ alignas(T) unsigned char memory[sizeof(T) * (warps + 1)];

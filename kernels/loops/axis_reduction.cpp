@@ -16,10 +16,7 @@ constexpr size_t strip_columns = 4096;  ///< the number of columns that one bloc
 constexpr size_t strip_rows = 128;      ///< the minimum number of rows of such a block
 constexpr size_t wide_elements = 128;   ///< narrow rows are combined together, as one row of about this size
 
-/// A box [outer, reduced, inner] that is reduced over its middle axis: every reduction is a sequence of such reductions.
-struct Box {
-  size_t outer = 1, reduced = 1, inner = 1;
-};
+using Box = ReductionBox;
 
 /// Returns memory for this many elements.
 Result<Tensor> partial_results(DeviceContext& device, const Reducer& reducer, size_t elements) {
@@ -139,6 +136,14 @@ bool any_left(std::span<const int64_t> dims, const AxisSet& reduced) {
 
 }  // namespace
 
+ShortList<ReductionBox> reduction_boxes(std::span<const int64_t> dims, const AxisSet& axes) {
+  Dims left(dims);
+  AxisSet reduced = axes;
+  ShortList<ReductionBox> boxes;
+  while (any_left(left, reduced)) boxes.push_back(next_box(left, reduced));
+  return boxes;
+}
+
 Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims) {
   ReductionAxes result;
   for (const int64_t axis : axes) {
@@ -164,12 +169,11 @@ Status reduce(DeviceContext& device, const Reducer& reducer, const Tensor& input
     reducer.run(nullptr, 0, static_cast<size_t>(output.elements()), output.mutable_data());
     return {};
   }
-  Dims dims(input.shape().dims());
-  AxisSet reduced = axes;
+  const auto boxes = reduction_boxes(input.shape().dims(), axes);
   Tensor from = input;
-  while (any_left(dims, reduced)) {
-    const Box box = next_box(dims, reduced);
-    if (!any_left(dims, reduced)) return Step(device, reducer, box).run(from.data(), output.mutable_data());
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    const Box& box = boxes[i];
+    if (i + 1 == boxes.size()) return Step(device, reducer, box).run(from.data(), output.mutable_data());
     TROUPE_ASSIGN(Tensor to, partial_results(device, reducer, box.outer * box.inner));
     TROUPE_RETURN_IF_FAILED(Step(device, reducer, box).run(from.data(), to.mutable_data()));
     from = std::move(to);

@@ -6,6 +6,7 @@
 #include <bitset>
 
 #include "devices/device.h"
+#include "kernels/core/dims.h"
 #include "kernels/loops/vector_loops.h"
 #include "messages/values/tensor.h"
 
@@ -28,6 +29,14 @@ struct ReductionAxes {
   Shape shape;        ///< the shape of the output
   int64_t count = 1;  ///< the number of elements combined into each element of the output
 };
+
+/// A box [outer, reduced, inner] that is reduced over its middle axis.
+struct ReductionBox {
+  size_t outer = 1, reduced = 1, inner = 1;
+};
+/// Returns the boxes by whose reduction, one after the other, a tensor of dimensions `dims` is reduced over `axes`: each is the result
+/// of the one before. There is none if every reduced axis has size 1.
+ShortList<ReductionBox> reduction_boxes(std::span<const int64_t> dims, const AxisSet& axes);
 
 /// Returns the axes of a reduction and the shape of its output. An axis may occur several times. Fails with InvalidArgument if
 /// an axis is outside [-rank, rank).

@@ -26,6 +26,8 @@ class Broadcast {
   static Result<Broadcast> make(const std::array<std::span<const int64_t>, Sides>& sides, DType output);
 
   const Shape& shape() const { return shape_; }
+  /// Returns the merged axes, outermost first; at least one.
+  std::span<const Axis> axes() const { return {axes_.data(), axes_.size()}; }
   /// Returns the last axis, which is one run of the inner loop. Its steps are 0 or 1.
   const Axis& inner() const { return axes_.back(); }
 
