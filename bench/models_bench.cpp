@@ -10,7 +10,7 @@
 //   training N       {"seconds": [of N steps, forward and backward]}
 //   inference N      {"seconds": [of N steps, forward in the inference form]}
 //   update N         {"seconds": [of N steps, forward, backward, and gradient descent with rate 0; only the loss is fetched]}
-//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training" or "inference"; with the name of an op as a
+//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training", "inference" or "update"; with the name of an op as a
 //                    second word, {NODE: its mean seconds} for the nodes of this op
 //   places           {DEVICE: {OP: how many nodes of this op run there in a step of "update"}}
 //   memory           {"bytes": the most memory that the process has had, or that its tensors took of the GPU}
@@ -157,7 +157,7 @@ class Bench {
     if (command == "gradients") return write_gradients(argument);
     if (command == "training") return {{"seconds", seconds(backward_, std::stoi(argument))}};
     if (command == "inference") return {{"seconds", seconds(logits_, std::stoi(argument))}};
-    if (command == "profile") return profile(argument == "training" ? backward_ : logits_, op);
+    if (command == "profile") return profile(steps_of(argument), op);
     if (command == "places") return places();
     if (command == "update") return {{"seconds", seconds({loss_}, std::stoi(argument), {update_})}};
     if (command == "memory") return {{"bytes", peak_memory()}};
@@ -234,6 +234,11 @@ class Bench {
                 std::chrono::duration<double>(node.time).count() / steps;
     }
     return result;
+  }
+
+  std::vector<Output> steps_of(const std::string& what) const {
+    if (what == "update") return {loss_, update_};
+    return what == "training" ? backward_ : logits_;
   }
 
   Json places() {

@@ -34,6 +34,10 @@ class GpuQueue {
   /// one that the calling thread uses. Fail with Unavailable, naming the library, if the system does not have it.
   virtual Result<void*> blas() = 0;
   virtual Result<void*> dnn() = 0;
+  /// Marks a point in the stream, for elapsed().
+  virtual void* mark() = 0;
+  /// Returns the nanoseconds between two marks, when the stream has reached both, and drops the marks. Waits for the stream.
+  virtual int64_t elapsed(void* from, void* to) = 0;
   /// Completes the copies to the host that have ended. For callers that would sleep until then; copies complete without it, too.
   virtual void poll() = 0;
   virtual bool tf32() const = 0;  ///< whether products of float may use TF32

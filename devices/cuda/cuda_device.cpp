@@ -117,6 +117,23 @@ Result<void*> CudaDevice::dnn() {
   return static_cast<void*>(dnn_.get());
 }
 
+void* CudaDevice::mark() {
+  cudaEvent_t event = nullptr;
+  if (cudaEventCreate(&event) != cudaSuccess) return nullptr;
+  (void)cudaEventRecord(event, static_cast<cudaStream_t>(stream()));
+  return event;
+}
+
+int64_t CudaDevice::elapsed(void* from, void* to) {
+  float milliseconds = 0;
+  const auto begin = static_cast<cudaEvent_t>(from), end = static_cast<cudaEvent_t>(to);
+  if (begin && end && cudaEventSynchronize(end) == cudaSuccess)
+    (void)cudaEventElapsedTime(&milliseconds, begin, end);
+  for (const cudaEvent_t event : {begin, end})
+    if (event) (void)cudaEventDestroy(event);
+  return static_cast<int64_t>(double{milliseconds} * 1e6);
+}
+
 // ---- Copies
 
 Completion CudaDevice::copy(const Tensor& from, Tensor& to) {

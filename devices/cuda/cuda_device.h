@@ -49,6 +49,8 @@ class CudaDevice final : public Device, private GpuQueue {
   Status launched() override;
   Result<void*> blas() override;
   Result<void*> dnn() override;
+  void* mark() override;
+  int64_t elapsed(void* from, void* to) override;
   bool tf32() const override { return options_.tf32; }
 
   Completion copy_now(const Tensor& from, Tensor& to);

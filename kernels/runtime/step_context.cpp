@@ -111,6 +111,8 @@ void StepContext::run(Activation activation) {
   for (uint32_t i = 0; i < input_count(activation); ++i)
     if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Value)
       bytes += slot.tensor.bytes();
+  if (device_.queue() && nodes_[activation.node].action == Action::Kernel)
+    return run_timed(activation, bytes);
   const NodeTimer span(profile_, activation.node, bytes);
   if (nodes_[activation.node].action == Action::Request)
     requested_.push_back({activation, StepProfile::now()});
@@ -363,7 +365,10 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
     reads_.clear();
   }
   own_cells_.clear();
-  if (info_.profiled) profile_.elapsed = StepProfile::now() - profile_.begin;
+  if (info_.profiled) {
+    read_gpu_times();
+    profile_.elapsed = StepProfile::now() - profile_.begin;
+  }
   StepHost* const host = host_;
   const Status status = std::exchange(status_, {});
   --drivers_;

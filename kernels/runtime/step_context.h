@@ -87,6 +87,8 @@ class StepContext {
   void fail(Status status);
   void fail(const PreparedNode& node, Status status);
   void begin_profile();
+  void run_timed(Activation activation, uint64_t bytes);
+  void read_gpu_times();
   void check_fetches();
   void end(std::unique_lock<std::mutex>& lock);
 
@@ -122,13 +124,20 @@ class StepContext {
   std::vector<std::unique_ptr<KernelRun>> runs_;
   std::vector<KernelRun*> idle_runs_;
   size_t under_way_ = 0;  ///< the number of requests, reads and kernel runs that have not come back
-  size_t copies_ = 0;  ///< of these, how many are copies to the host
+  size_t copies_ = 0;     ///< of these, how many are copies to the host
   Status status_;
   StepProfile profile_;
   struct Requested {
     Activation activation;
     int64_t since = 0;  ///< as StepProfile::now() says it
   };
+  struct GpuRun {
+    uint32_t node = 0;
+    void *begin = nullptr, *end = nullptr;  ///< marks of the GpuQueue
+    int64_t issued = 0;                     ///< as StepProfile::now() says it
+    uint64_t bytes = 0;                     ///< of the inputs
+  };
+  std::vector<GpuRun> gpu_runs_;      ///< for the profile
   std::vector<Requested> requested_;  ///< for the profile: the requests without a reply
 
   /// Held by the thread that drives the step and uses any of the members above; released while that thread runs a kernel beside

@@ -1,4 +1,4 @@
-// How a StepContext moves tensors between the host's memory and that of its device: feeds and received tensors are copied to the
+// What a StepContext does on devices with memory of their own, beside kernels: feeds and received tensors are copied to the
 // device, sent and fetched ones to the host. What the device computes is issued in order, so only copies to the host are waited
 // for.
 #include <utility>
@@ -40,6 +40,27 @@ void StepContext::await_copies() {
   if (copies_ == 0 || !queue) return;
   for (const int64_t begin = StepProfile::now(); !inbox_.has_news() && StepProfile::now() - begin < patience;)
     queue->poll();
+}
+
+// Runs a kernel between two marks in the stream of a GPU.
+void StepContext::run_timed(Activation activation, uint64_t bytes) {
+  GpuQueue& queue = *device_.queue();
+  GpuRun run{activation.node, queue.mark(), nullptr, StepProfile::now(), bytes};
+  carry_out(activation);
+  run.end = queue.mark();
+  gpu_runs_.push_back(run);
+}
+
+// A span begins when the host issued the kernel, and lasts as long as the kernel ran on the GPU.
+void StepContext::read_gpu_times() {
+  for (const GpuRun& run : gpu_runs_) {
+    const int64_t time = device_.queue()->elapsed(run.begin, run.end);
+    StepProfile::NodeWork& work = profile_.nodes[run.node];
+    ++work.runs;
+    work.nanoseconds += time;
+    profile_.add({run.node, false, run.issued, run.issued + time, run.bytes});
+  }
+  gpu_runs_.clear();
 }
 
 // Goes on with a fetch, or a request, whose inputs are where they are expected.

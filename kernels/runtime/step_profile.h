@@ -11,7 +11,8 @@ namespace troupe {
 struct StepProfile {
   struct NodeWork {
     uint32_t runs = 0;  ///< how often the node ran, runs with dead inputs included
-    /// The time of its kernel and of passing on its outputs; for a request, the time until it was sent.
+    /// The time of its kernel and of passing on its outputs, on a GPU that of its kernel there; for a request, the time until it
+    /// was sent.
     int64_t nanoseconds = 0;
   };
   /// One run of a node, or the time from a request to its reply. Times are those of now().
