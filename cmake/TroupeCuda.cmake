@@ -22,10 +22,9 @@ if(TROUPE_CUDA STREQUAL "ON" OR (TROUPE_CUDA STREQUAL "AUTO" AND EXISTS /dev/nvi
   endif()
   if(CUDAToolkit_FOUND)
     set(TROUPE_CUDA_FOUND ON)
-    set(CMAKE_CUDA_STANDARD 20)
-    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
     set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
     set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
+    string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")  # CMake 3.25 does not know this standard for nvcc 13
   elseif(TROUPE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "TROUPE_CUDA is ON, but the CUDA Toolkit 13 (nvcc) was not found")
   endif()
