@@ -24,7 +24,12 @@ if(TROUPE_CUDA STREQUAL "ON" OR (TROUPE_CUDA STREQUAL "AUTO" AND EXISTS /dev/nvi
     set(TROUPE_CUDA_FOUND ON)
     set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
     set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -DNDEBUG")
-    string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")  # CMake 3.25 does not know this standard for nvcc 13
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    # CMake 3.25 does not know what nvcc 13 offers.
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
   elseif(TROUPE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "TROUPE_CUDA is ON, but the CUDA Toolkit 13 (nvcc) was not found")
   endif()
