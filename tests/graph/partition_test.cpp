@@ -163,7 +163,8 @@ BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("shape")->inputs[0].node).type() == "_Recv");
 }
 
-// On a CPU and a GPU: one goes to a node on the CPU, to two in the memory of the GPU, and to one on the GPU that takes it on the host.
+// On a CPU and a GPU: one goes to a node on the CPU, to two in the memory of the GPU, and to one on the GPU that takes it on the
+// host.
 BOOST_AUTO_TEST_CASE(each_memory_has_its_own_constants) {
   ToyGraph g;
   const Output one = g.constant("one", 1);
