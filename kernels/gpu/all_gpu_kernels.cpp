@@ -2,10 +2,18 @@
 
 namespace troupe {
 
+void add_activations_on_gpu(OpLibrary& library);
 void add_add_n_on_gpu(OpLibrary& library);
+void add_elementwise_unary_on_gpu(OpLibrary& library);
+void add_leaky_relu_on_gpu(OpLibrary& library);
+void add_trigonometric_on_gpu(OpLibrary& library);
 
 void add_gpu_kernels(OpLibrary& library) {
+  add_activations_on_gpu(library);
   add_add_n_on_gpu(library);
+  add_elementwise_unary_on_gpu(library);
+  add_leaky_relu_on_gpu(library);
+  add_trigonometric_on_gpu(library);
 }
 
 }  // namespace troupe
