@@ -9,6 +9,7 @@ void add_clip_on_gpu(OpLibrary& library);
 void add_comparisons_on_gpu(OpLibrary& library);
 void add_elementwise_binary_on_gpu(OpLibrary& library);
 void add_elementwise_unary_on_gpu(OpLibrary& library);
+void add_fused_elementwise_on_gpu(OpLibrary& library);
 void add_leaky_relu_on_gpu(OpLibrary& library);
 void add_logical_on_gpu(OpLibrary& library);
 void add_select_on_gpu(OpLibrary& library);
@@ -23,6 +24,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_comparisons_on_gpu(library);
   add_elementwise_binary_on_gpu(library);
   add_elementwise_unary_on_gpu(library);
+  add_fused_elementwise_on_gpu(library);
   add_leaky_relu_on_gpu(library);
   add_logical_on_gpu(library);
   add_select_on_gpu(library);
