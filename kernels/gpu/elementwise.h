@@ -27,7 +27,7 @@ Status compute_binary(const BinaryArguments& arguments, DeviceContext& device) {
   auto* const out = reinterpret_cast<R*>(arguments.out);
   if (!arguments.broadcast) return map(device, F(), arguments.n, out, a, b);
   TROUPE_ASSIGN(const auto strides, Strides<2>::make(*arguments.broadcast));
-  return map(device, F(), arguments.n, out, strides, a, b);
+  return map_strided(device, F(), arguments.n, out, strides, a, b);
 }
 
 /// Add a kernel for each type of attribute T.

@@ -79,15 +79,15 @@ class Mapped {
 
 /// Computes out[i] = f(in...) for n elements, with broadcasting.
 template <class F, class R, class... T>
-Status map(DeviceContext& device, const F& f, size_t n, R* out, const Strides<sizeof...(T)>& strides,
-           const T*... in) {
+Status map_strided(DeviceContext& device, const F& f, size_t n, R* out, const Strides<sizeof...(T)>& strides,
+                   const T*... in) {
   const Mapped<F, R, T...> mapped(f, n, out, strides, in...);
   return each(device, mapped.calls(), mapped);
 }
 /// Computes out[i] = f(in[i]...) for n elements.
 template <class F, class R, class... T>
 Status map(DeviceContext& device, const F& f, size_t n, R* out, const T*... in) {
-  return map(device, f, n, out, Strides<sizeof...(T)>::dense(n), in...);
+  return map_strided(device, f, n, out, Strides<sizeof...(T)>::dense(n), in...);
 }
 
 }  // namespace troupe::gpu

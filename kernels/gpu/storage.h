@@ -5,13 +5,14 @@
 
 namespace troupe::gpu {
 
-/// The types that kernels of GPUs move. int32 is not among them where an op often computes shapes, axes or counters, such as Pack
-/// and StridedSlice: the host needs those, and each would cost a copy for which it waits.
-using MovedTypes = Joined<AllFloats, TypeList<int64_t, bool>>;
-/// For ops whose int32 tensors are rather labels and identifiers.
-using MovedTypesAndInt32 = Joined<MovedTypes, TypeList<int32_t>>;
+/// The types for ops that often compute shapes, axes and counters, such as Pack and StridedSlice. Integers are not among them: the
+/// host needs what such ops compute, and each result of a GPU would cost a copy for which the host waits.
+using MovedTypes = Joined<AllFloats, TypeList<bool>>;
+/// The types for ops whose integers are labels and identifiers.
+using MovedTypesAndIntegers = Joined<MovedTypes, TypeList<int32_t, int64_t>>;
 
-/// Returns f(std::type_identity<T>{}), a Status, for an unsigned integer type T of the size of the dtype, one of MovedTypes or int32.
+/// Returns f(std::type_identity<T>{}), a Status, for an unsigned integer type T of the size of the dtype, which has a plain type of up
+/// to eight bytes.
 template <class F>
 Status with_stored(DType dtype, const F& f) {
   switch (size_of(dtype)) {

@@ -6,18 +6,20 @@
 #include <array>
 #include <cstdint>
 
+#include "kernels/gpu/any.h"
+
 namespace troupe {
 
 /// Returns four words of 32 random bits for each value of a 64-bit counter. `stream` is the upper half of the counter of
 /// Philox.
 class Philox {
  public:
-  Philox(uint64_t key, uint64_t stream) : key_(key), stream_(stream) {}
+  TROUPE_ANY Philox(uint64_t key, uint64_t stream) : key_(key), stream_(stream) {}
 
   uint64_t key() const { return key_; }
   uint64_t stream() const { return stream_; }
 
-  std::array<uint32_t, 4> operator()(uint64_t counter) const {
+  TROUPE_ANY std::array<uint32_t, 4> operator()(uint64_t counter) const {
     std::array<uint32_t, 4> x = {low(counter), high(counter), low(stream_), high(stream_)};
     uint32_t k0 = low(key_), k1 = high(key_);
     for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9, k1 += 0xBB67AE85) {
@@ -28,8 +30,8 @@ class Philox {
   }
 
  private:
-  static uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
-  static uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
+  TROUPE_ANY static uint32_t low(uint64_t value) { return static_cast<uint32_t>(value); }
+  TROUPE_ANY static uint32_t high(uint64_t value) { return static_cast<uint32_t>(value >> 32); }
 
   uint64_t key_, stream_;
 };

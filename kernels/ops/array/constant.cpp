@@ -162,17 +162,6 @@ Status empty_shape(ShapeContext& context) {
   return {};
 }
 
-struct EmptyArguments {
-  Tensor& output;
-};
-
-Result<EmptyArguments> check_empty(KernelContext& context) {
-  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return EmptyArguments{*output};
-}
-
 void compute_empty(const EmptyArguments& arguments, DeviceContext& device) {
   fill(device.pool(), arguments.output);
 }
@@ -239,6 +228,13 @@ void add_sources(OpLibrary& library) {
 
 std::unique_ptr<Kernel> make_const_kernel(Tensor value) {
   return std::make_unique<ConstKernel>(std::move(value));
+}
+
+Result<EmptyArguments> check_empty(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(0), "shape"));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return EmptyArguments{*output};
 }
 
 Result<FillArguments> check_fill(KernelContext& context) {

@@ -1,4 +1,4 @@
-// Fill and CheckNumerics: the checks on the host, and the arguments that they return to the compute function of each type of
+// Fill, Empty and CheckNumerics: the checks on the host, and the arguments that they return to the compute function of each type of
 // device (kernels/core/checked_kernel.h). Any thread may call the checks. For Const: its kernel on every type of device.
 #pragma once
 
@@ -20,6 +20,13 @@ struct FillArguments {
 
 /// Fails with InvalidArgument if `dims` is no shape or the value is no scalar.
 Result<FillArguments> check_fill(KernelContext& context);
+
+struct EmptyArguments {
+  Tensor& output;  ///< all of its elements are set to zero
+};
+
+/// Fails with InvalidArgument if `shape` is no shape.
+Result<EmptyArguments> check_empty(KernelContext& context);
 
 /// The compute function fails with InvalidArgument "<message> : Tensor had NaN values" if an element is not finite; the error
 /// names Inf, NaN or both. The output is the tensor itself.

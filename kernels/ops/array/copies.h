@@ -30,6 +30,10 @@ std::optional<Layout> broadcast_layout(const Shape& shape, std::span<const int64
 
 /// Fails with InvalidArgument if the input does not broadcast to `shape`.
 Result<BoxCopyArguments> check_broadcast_to(KernelContext& context);
+/// Fails with InvalidArgument if the diagonal is a scalar.
+Result<BoxCopyArguments> check_diag(KernelContext& context);
+/// Fails with InvalidArgument unless the second half of the dimensions is the same as the first.
+Result<BoxCopyArguments> check_diag_part(KernelContext& context);
 /// Checks Pad and PadV2. Fails with InvalidArgument if paddings do not fit the rank of the input, are negative or too large.
 Result<BoxCopyArguments> check_pad(KernelContext& context);
 /// Checks ReverseV2 and Reverse. Fails with InvalidArgument if an axis is out of range or named twice, or dims is no vector

@@ -20,17 +20,6 @@ Status diag_shape(ShapeContext& context) {
   return {};
 }
 
-Result<BoxCopyArguments> check_diag(KernelContext& context) {
-  const Tensor& diagonal = context.input(0);
-  TROUPE_RETURN_IF_FAILED(check_diag_rank(diagonal.shape().rank()));
-  Dims dims(diagonal.shape().dims());
-  dims.append(diagonal.shape().dims());
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, diagonal.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const int64_t count = diagonal.elements();
-  return BoxCopyArguments{&diagonal, output, BoxCopy(Dims{count}, {0, Dims{1}}, {0, Dims{count + 1}}), true};
-}
-
 /// The first half of the dimensions, merged with the second. InvalidArgument when they differ.
 Result<PartialShape> half_of(const PartialShape& input) {
   const size_t half = input.rank() / 2;
@@ -52,15 +41,6 @@ Status diag_part_shape(ShapeContext& context) {
   return {};
 }
 
-Result<BoxCopyArguments> check_diag_part(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const PartialShape half, half_of(input.shape()));
-  TROUPE_ASSIGN(const Shape shape, half.to_shape(input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const int64_t count = shape.elements();
-  return BoxCopyArguments{&input, output, BoxCopy(Dims{count}, {0, Dims{count + 1}}, {0, Dims{1}})};
-}
-
 void diag_gradient(GradientContext& context) {
   context.set(0, context.scope().add_one("DiagPart", {context.gradient()}));
 }
@@ -69,6 +49,26 @@ void diag_part_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<BoxCopyArguments> check_diag(KernelContext& context) {
+  const Tensor& diagonal = context.input(0);
+  TROUPE_RETURN_IF_FAILED(check_diag_rank(diagonal.shape().rank()));
+  Dims dims(diagonal.shape().dims());
+  dims.append(diagonal.shape().dims());
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, diagonal.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const int64_t count = diagonal.elements();
+  return BoxCopyArguments{&diagonal, output, BoxCopy(Dims{count}, {0, Dims{1}}, {0, Dims{count + 1}}), true};
+}
+
+Result<BoxCopyArguments> check_diag_part(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const PartialShape half, half_of(input.shape()));
+  TROUPE_ASSIGN(const Shape shape, half.to_shape(input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const int64_t count = shape.elements();
+  return BoxCopyArguments{&input, output, BoxCopy(Dims{count}, {0, Dims{count + 1}}, {0, Dims{1}})};
+}
 
 void add_diag_ops(OpLibrary& library) {
   constexpr const char* types = "T: {half, bfloat16, float, double, int32, int64, complex64, complex128}";

@@ -1,10 +1,11 @@
 // MatrixBandPart(input, num_lower, num_upper): each matrix that the last two dimensions hold, with zeros outside of a band:
 // element (m, n) stays where m - n <= num_lower and n - m <= num_upper. A negative number keeps that whole triangle.
+#include "kernels/ops/array/matrix_band_part.h"
+
 #include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 
@@ -29,27 +30,6 @@ Status band_shape(ShapeContext& context) {
   const PartialShape& input = context.input(0);
   if (input.known_rank()) TROUPE_RETURN_IF_FAILED(check_matrices(input.dims()));
   return unchanged_shape(context);
-}
-
-struct BandArguments {
-  const Tensor* input = nullptr;  ///< null when the output is written over it
-  Tensor* output = nullptr;       ///< null when the band holds everything: the output is the input
-  int64_t lower = 0, upper = 0;
-};
-
-Result<BandArguments> check_band(KernelContext& context) {
-  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
-  TROUPE_RETURN_IF_FAILED(check_matrices(shape.dims()));
-  const int64_t rows = shape[shape.rank() - 2], columns = shape[shape.rank() - 1];
-  TROUPE_ASSIGN(const int64_t lower, read_width(context.input(1), "num_lower", rows));
-  TROUPE_ASSIGN(const int64_t upper, read_width(context.input(2), "num_upper", columns));
-  if (lower >= rows - 1 && upper >= columns - 1) {
-    context.set_output(0, context.input(0));
-    return BandArguments{};
-  }
-  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-  const Tensor& input = context.input(0);
-  return BandArguments{input.valid() ? &input : nullptr, output, lower, upper};
 }
 
 /// Copies elements [begin, end) of a row, if `from` is not null, and sets the others to zero.
@@ -88,6 +68,21 @@ void band_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<BandArguments> check_band(KernelContext& context) {
+  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
+  TROUPE_RETURN_IF_FAILED(check_matrices(shape.dims()));
+  const int64_t rows = shape[shape.rank() - 2], columns = shape[shape.rank() - 1];
+  TROUPE_ASSIGN(const int64_t lower, read_width(context.input(1), "num_lower", rows));
+  TROUPE_ASSIGN(const int64_t upper, read_width(context.input(2), "num_upper", columns));
+  if (lower >= rows - 1 && upper >= columns - 1) {
+    context.set_output(0, context.input(0));
+    return BandArguments{};
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
+  const Tensor& input = context.input(0);
+  return BandArguments{input.valid() ? &input : nullptr, output, lower, upper};
+}
 
 void add_matrix_band_part(OpLibrary& library) {
   library.op(OpDefBuilder("MatrixBandPart")

@@ -14,6 +14,16 @@ struct MirrorPadding {
   Shape padded;        ///< the shape of the result
 };
 
+/// The arguments of MirrorPad.
+struct MirrorArguments {
+  const Tensor& input;
+  Tensor* output;  ///< null when nothing is padded: the output is the input
+  MirrorPadding padding;
+};
+
+/// Checks MirrorPad. Fails with InvalidArgument where mirror_padding() does.
+Result<MirrorArguments> check_mirror_pad(KernelContext& context);
+
 /// Returns what is known of the shape of input 0, padded by input 1. Fails with InvalidArgument where mirror_padding() does.
 Result<PartialShape> mirror_padded_shape(const ShapeContext& context);
 /// Returns how input 0 is padded by input 1, `paddings`, in the node's `mode`. Fails with InvalidArgument if paddings do not fit

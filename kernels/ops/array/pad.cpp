@@ -147,12 +147,6 @@ void pad_gradient(GradientContext& context) {
 
 // ---- MirrorPad and MirrorPadGrad
 
-struct MirrorArguments {
-  const Tensor& input;
-  Tensor* output;  ///< null when nothing is padded: the output is the input
-  MirrorPadding padding;
-};
-
 /// Allocates the output, unless it is the input.
 Result<MirrorArguments> mirror_arguments(KernelContext& context, MirrorPadding padding, const Dims& dims) {
   const Tensor& input = context.input(0);
@@ -167,12 +161,6 @@ Result<MirrorArguments> mirror_arguments(KernelContext& context, MirrorPadding p
 
 /// What a mode does not copy at a border.
 int64_t unused_elements(const Node& node) { return node.attrs.get<std::string>("mode") == "REFLECT" ? 1 : 0; }
-
-Result<MirrorArguments> check_mirror_pad(KernelContext& context) {
-  TROUPE_ASSIGN(MirrorPadding padding, mirror_padding(context));
-  const Dims padded(padding.padded.dims());
-  return mirror_arguments(context, std::move(padding), padded);
-}
 
 void compute_mirror_pad(const MirrorArguments& arguments, DeviceContext& device) {
   if (arguments.output) mirror_pad(device.pool(), arguments.input, arguments.padding, *arguments.output);
@@ -271,6 +259,12 @@ Result<BoxCopyArguments> check_pad(KernelContext& context) {
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   const BoxCopy box(dims, {0, strides_of(dims)}, inside(padded, paddings));
   return BoxCopyArguments{&input, output, box, true, background};
+}
+
+Result<MirrorArguments> check_mirror_pad(KernelContext& context) {
+  TROUPE_ASSIGN(MirrorPadding padding, mirror_padding(context));
+  const Dims padded(padding.padded.dims());
+  return mirror_arguments(context, std::move(padding), padded);
 }
 
 Result<MirrorPadding> mirror_padding(const KernelContext& context) {

@@ -1,22 +1,18 @@
 // ReverseSequence(input, seq_lengths): of each entry b of dimension batch_dim, the first seq_lengths[b] elements along dimension
 // seq_dim in reversed order, the others as they are. Negative dimensions count from the end. InvalidArgument for a length outside
 // [0, input.shape[seq_dim]].
+#include "kernels/ops/array/reverse_sequence.h"
+
 #include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
 
 namespace troupe {
 namespace {
-
-/// Both resolved, and different.
-struct SequenceAxes {
-  size_t sequence, batch;
-};
 
 Result<SequenceAxes> sequence_axes(const Node& node, size_t rank) {
   SequenceAxes axes{};
@@ -37,23 +33,6 @@ Status reverse_sequence_shape(ShapeContext& context) {
   dims[axes.batch] = entries[0];
   context.set_output(0, partial(dims));
   return {};
-}
-
-struct ReverseSequenceArguments {
-  const Tensor& input;
-  const Tensor& lengths;  ///< int32 or int64: one for each entry of the batch; not checked yet
-  Tensor& output;
-  SequenceAxes axes;
-};
-
-Result<ReverseSequenceArguments> check_reverse_sequence(KernelContext& context) {
-  const Tensor &input = context.input(0), &lengths = context.input(1);
-  TROUPE_ASSIGN(const SequenceAxes axes, sequence_axes(context.node(), input.shape().rank()));
-  if (lengths.shape().rank() != 1 || lengths.shape()[0] != input.shape()[axes.batch])
-    return invalid_argument("seq_lengths of shape " + lengths.shape().text() + " for dimension " +
-                            std::to_string(axes.batch) + " of input of shape " + input.shape().text());
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, input.shape()));
-  return ReverseSequenceArguments{input, lengths, *output, axes};
 }
 
 Status check_lengths(const Tensor& tensor, const Dims& lengths, int64_t most) {
@@ -112,6 +91,16 @@ void reverse_sequence_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<ReverseSequenceArguments> check_reverse_sequence(KernelContext& context) {
+  const Tensor &input = context.input(0), &lengths = context.input(1);
+  TROUPE_ASSIGN(const SequenceAxes axes, sequence_axes(context.node(), input.shape().rank()));
+  if (lengths.shape().rank() != 1 || lengths.shape()[0] != input.shape()[axes.batch])
+    return invalid_argument("seq_lengths of shape " + lengths.shape().text() + " for dimension " +
+                            std::to_string(axes.batch) + " of input of shape " + input.shape().text());
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, input.shape()));
+  return ReverseSequenceArguments{input, lengths, *output, axes};
+}
 
 void add_reverse_sequence(OpLibrary& library) {
   library.op(OpDefBuilder("ReverseSequence")

@@ -8,12 +8,13 @@
 //                                                       the number of a row counts modulo the rows, from the end if negative. The
 //                                                       output lies in the memory of x if nobody else holds x; x never changes
 //                                                       for others
+#include "kernels/ops/array/tensor_scatter.h"
+
 #include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/loops/combine.h"
 #include "kernels/loops/rows.h"
 #include "kernels/loops/strided_copy.h"
@@ -25,21 +26,6 @@ Status scatter_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto updates, shape_of_rows_at(context.input(1), context.input(0)));
   TROUPE_RETURN_IF_FAILED(merge(context.input(2), updates).status());
   return unchanged_shape(context);
-}
-
-struct ScatterArguments {
-  const Tensor* tensor;  ///< null when the output is written over it
-  const Tensor& indices;
-  const Tensor& updates;
-  Tensor& output;
-};
-
-Result<ScatterArguments> check_scatter(KernelContext& context) {
-  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
-  TROUPE_RETURN_IF_FAILED(check_updates(context.input(1), context.input(2), shape.dims()));
-  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-  const Tensor& tensor = context.input(0);
-  return ScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2), *output};
 }
 
 Status inplace_shape(ShapeContext& context) {
@@ -55,7 +41,7 @@ Status inplace_shape(ShapeContext& context) {
   return unchanged_shape(context);
 }
 
-Result<ScatterArguments> check_inplace(KernelContext& context) {
+Result<TensorScatterArguments> check_inplace(KernelContext& context) {
   const Shape shape = context.input(0).shape();  // a copy: the input may become the output
   const Shape &numbers = context.input(1).shape(), &rows = context.input(2).shape();
   if (numbers.rank() != 1)
@@ -68,7 +54,8 @@ Result<ScatterArguments> check_inplace(KernelContext& context) {
                             rows.text() + " and i has shape " + numbers.text());
   TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
   const Tensor& tensor = context.input(0);
-  return ScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2), *output};
+  return TensorScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2),
+                                *output};
 }
 
 /// Returns the rows whose numbers are in `indices`, modulo the number of rows; no row if they have no elements.
@@ -87,7 +74,7 @@ using RowRule = Result<RowNumbers> (*)(const Tensor& indices, std::span<const in
 
 /// The rows that change, once the output holds the tensor.
 template <RowRule rule>
-Result<RowNumbers> rows_of_copy(const ScatterArguments& arguments, Pool& pool) {
+Result<RowNumbers> rows_of_copy(const TensorScatterArguments& arguments, Pool& pool) {
   Tensor& output = arguments.output;
   TROUPE_ASSIGN(RowNumbers rows, rule(arguments.indices, output.shape().dims()));
   const Dims all{output.elements()}, one{1};
@@ -96,7 +83,7 @@ Result<RowNumbers> rows_of_copy(const ScatterArguments& arguments, Pool& pool) {
 }
 
 template <RowRule rule>
-Status compute_update(const ScatterArguments& arguments, DeviceContext& device) {
+Status compute_update(const TensorScatterArguments& arguments, DeviceContext& device) {
   TROUPE_ASSIGN(const RowNumbers rows, rows_of_copy<rule>(arguments, device.pool()));
   const size_t cost = 2 * rows.row * size_of(arguments.updates.dtype());
   change_rows(device.pool(), rows.numbers, cost, [&](size_t i) {
@@ -106,7 +93,7 @@ Status compute_update(const ScatterArguments& arguments, DeviceContext& device) 
 }
 
 template <class Function, class List, RowRule rule = rows_at>
-Status compute_combined(const ScatterArguments& arguments, DeviceContext& device) {
+Status compute_combined(const TensorScatterArguments& arguments, DeviceContext& device) {
   TROUPE_ASSIGN(const RowNumbers rows, rows_of_copy<rule>(arguments, device.pool()));
   if (arguments.updates.elements() == 0) return {};
   with_type(List{}, arguments.updates.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -167,7 +154,8 @@ OpDefBuilder scatter_op(const char* name, const char* tensor, GradientFunction g
 template <class Function, class List>
 void add_combined(OpLibrary& library, const char* name, OpDefBuilder op) {
   library.op(op.attr("T: type"));
-  library.kernel(cpu_kernel(name, check_scatter, compute_combined<Function, List>).on("T", dtypes(List{})));
+  library.kernel(
+      cpu_kernel(name, check_tensor_scatter, compute_combined<Function, List>).on("T", dtypes(List{})));
 }
 
 template <class Function, class List>
@@ -196,11 +184,20 @@ void add_inplace(OpLibrary& library, const char* name) {
 
 }  // namespace
 
+Result<TensorScatterArguments> check_tensor_scatter(KernelContext& context) {
+  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
+  TROUPE_RETURN_IF_FAILED(check_updates(context.input(1), context.input(2), shape.dims()));
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
+  const Tensor& tensor = context.input(0);
+  return TensorScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2),
+                                *output};
+}
+
 void add_tensor_scatter_ops(OpLibrary& library) {
   library.op(scatter_op("TensorScatterUpdate", "tensor", update_gradient)
                  .attr("T: type")
                  .constructor("tensor_scatter_update(tensor, indices, updates)"));
-  library.kernel(cpu_kernel("TensorScatterUpdate", check_scatter, compute_update<rows_at>));
+  library.kernel(cpu_kernel("TensorScatterUpdate", check_tensor_scatter, compute_update<rows_at>));
   add_combined<Add, NumberTypes>(library, "TensorScatterAdd", "tensor_scatter_add", add_gradient);
   add_combined<Sub, NumberTypes>(library, "TensorScatterSub", "tensor_scatter_sub", sub_gradient);
   add_combined<Maximum, RealTypes>(library, "TensorScatterMax", "tensor_scatter_max", extreme_gradient);

@@ -2,10 +2,11 @@
 // a scalar or has the shape of t. NaN stays NaN. Any real number; half and bfloat16 are compared as they are. The gradient
 // goes to t inside of the limits, to clip_value_min below it, to clip_value_max above it, and to both limits where t is below
 // the one and above the other, as in TensorFlow.
+#include "kernels/ops/math/clip.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
@@ -13,11 +14,6 @@
 
 namespace troupe {
 namespace {
-
-struct ClipArguments {
-  const Tensor &t, &low, &high;
-  Tensor& output;
-};
 
 Status check_limit(const PartialShape& t, const PartialShape& limit, std::string_view name) {
   if (limit.has_rank(0) || t.compatible_with(limit)) return {};
@@ -33,13 +29,6 @@ Status check_limits(const PartialShape& t, const PartialShape& low, const Partia
 Status clip_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(check_limits(context.input(0), context.input(1), context.input(2)));
   return unchanged_shape(context);
-}
-
-Result<ClipArguments> check_clip(KernelContext& context) {
-  const Tensor &t = context.input(0), &low = context.input(1), &high = context.input(2);
-  TROUPE_RETURN_IF_FAILED(check_limits(t.shape(), low.shape(), high.shape()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
-  return ClipArguments{t, low, high, *output};
 }
 
 template <class T>
@@ -77,6 +66,13 @@ void clip_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<ClipArguments> check_clip(KernelContext& context) {
+  const Tensor &t = context.input(0), &low = context.input(1), &high = context.input(2);
+  TROUPE_RETURN_IF_FAILED(check_limits(t.shape(), low.shape(), high.shape()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, t.shape()));
+  return ClipArguments{t, low, high, *output};
+}
 
 void add_clip_by_value(OpLibrary& library) {
   library.op(OpDefBuilder("ClipByValue")

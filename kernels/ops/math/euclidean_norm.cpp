@@ -1,6 +1,8 @@
 // EuclideanNorm(input, reduction_indices): the square root of the sum of the squares of |x| over axes, which are given as
 // those of the reductions (reductions.cpp). Any number. half and bfloat16 are summed in float. Squares and sums of integers
 // wrap around, and the root is truncated; that of a negative sum is 0. The norm of no elements is 0.
+#include "kernels/ops/math/euclidean_norm.h"
+
 #include <cmath>
 
 #include "graph/build/gradients.h"
@@ -8,25 +10,9 @@
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
-#include "kernels/ops/math/reductions.h"
 
 namespace troupe {
 namespace {
-
-struct NormArguments {
-  const Tensor& input;
-  Tensor& output;
-  AxisSet reduced;
-};
-
-Result<NormArguments> check_norm(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const Dims axes, listed_axes(context.input(1)));
-  TROUPE_ASSIGN(const ReductionAxes resolved,
-                reduction_axes(input, axes, context.node().attrs.get<bool>("keep_dims")));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, resolved.shape));
-  return NormArguments{input, *output, resolved.reduced};
-}
 
 template <class T>
 T square(T x) {
@@ -55,7 +41,7 @@ void map(Pool& pool, std::span<const From> from, std::span<To> to, const Functio
 }
 
 template <class T>
-Status compute_norm_of(const NormArguments& arguments, DeviceContext& device) {
+Status compute_norm_of(const EuclideanNormArguments& arguments, DeviceContext& device) {
   using C = ComputeType<T>;
   Pool& pool = device.pool();
   TROUPE_ASSIGN(Tensor squares, Tensor::allocate(dtype_of<C>, arguments.input.shape(), device.memory()));
@@ -66,7 +52,7 @@ Status compute_norm_of(const NormArguments& arguments, DeviceContext& device) {
   return {};
 }
 
-Status compute_norm(const NormArguments& arguments, DeviceContext& device) {
+Status compute_norm(const EuclideanNormArguments& arguments, DeviceContext& device) {
   Status status;
   if (arguments.output.elements() == 0) return status;
   with_type(NumberTypes{}, arguments.input.dtype(),
@@ -83,9 +69,18 @@ void norm_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<EuclideanNormArguments> check_euclidean_norm(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const Dims axes, listed_axes(context.input(1)));
+  TROUPE_ASSIGN(const ReductionAxes resolved,
+                reduction_axes(input, axes, context.node().attrs.get<bool>("keep_dims")));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, resolved.shape));
+  return EuclideanNormArguments{input, *output, resolved.reduced};
+}
+
 void add_euclidean_norm(OpLibrary& library) {
   library.op(reduction_op("EuclideanNorm", "T").attr("T: numbertype").gradient(norm_gradient));
-  library.kernel(cpu_kernel("EuclideanNorm", check_norm, compute_norm));
+  library.kernel(cpu_kernel("EuclideanNorm", check_euclidean_norm, compute_norm));
 }
 
 }  // namespace troupe

@@ -17,6 +17,7 @@
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
+#include "kernels/core/type_dispatch.h"
 #include "kernels/loops/philox.h"
 
 namespace troupe {
@@ -47,7 +48,7 @@ Result<IntegerRange> integer_range(const KernelContext& context, size_t first);
 
 using Words = std::array<uint32_t, 4>;
 
-inline uint64_t wide_word(const Words& words, size_t i) {
+TROUPE_ANY inline uint64_t wide_word(const Words& words, size_t i) {
   return uint64_t{words[2 * i + 1]} << 32 | words[2 * i];
 }
 
@@ -55,21 +56,26 @@ inline uint64_t wide_word(const Words& words, size_t i) {
 template <class T>
 constexpr size_t group_size = sizeof(T) == 8 ? 2 : 4;
 
+/// Returns a number of type T in [0, 1), in the type in which it is computed.
 template <class T>
-T uniform(const Words& words, size_t i) {
+TROUPE_ANY ComputeType<T> uniform_number(const Words& words, size_t i) {
   if constexpr (std::is_same_v<T, double>)
     return static_cast<double>(wide_word(words, i) >> 11) * 0x1p-53;
   else if constexpr (std::is_same_v<T, float>)
     return static_cast<float>(words[i] >> 8) * 0x1p-24f;
   else
-    return T(static_cast<float>(words[i] >> 21) * 0x1p-11f);
+    return static_cast<float>(words[i] >> 21) * 0x1p-11f;
+}
+template <class T>
+T uniform(const Words& words, size_t i) {
+  return T(uniform_number<T>(words, i));
 }
 
 /// Computes elements 2i and 2i + 1 of a group (Box and Muller 1958).
 template <class T>
-std::array<T, 2> normal_pair(const Words& words, size_t i) {
-  const T radius = std::sqrt(T{-2} * std::log(T{1} - uniform<T>(words, 2 * i)));
-  const T angle = T{2} * std::numbers::pi_v<T> * uniform<T>(words, 2 * i + 1);
+TROUPE_ANY std::array<T, 2> normal_pair(const Words& words, size_t i) {
+  const T radius = std::sqrt(T{-2} * std::log(T{1} - uniform_number<T>(words, 2 * i)));
+  const T angle = T{2} * std::numbers::pi_v<T> * uniform_number<T>(words, 2 * i + 1);
   return {radius * std::sin(angle), radius * std::cos(angle)};
 }
 

@@ -14,7 +14,7 @@ struct DrawnRows {
   uint64_t row = 0;  ///< the number of elements of a row
 
   /// Returns the position of an element of the output among the node's numbers.
-  uint64_t position(uint64_t element) const {
+  TROUPE_ANY uint64_t position(uint64_t element) const {
     return stride == 1 ? first * row + element : (first + element / row * stride) * row + element % row;
   }
 };

@@ -18,17 +18,6 @@ namespace {
 
 // ---- Kernels
 
-struct StatelessArguments {
-  Tensor& output;
-  Philox philox;
-};
-
-Result<StatelessArguments> check_stateless(KernelContext& context) {
-  TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(1)));
-  TROUPE_ASSIGN(Tensor* const output, random_output(context));
-  return StatelessArguments{*output, philox};
-}
-
 template <class Distribution>
 void compute_stateless(const StatelessArguments& arguments, DeviceContext& device) {
   stateless::fill_with<Distribution>(device.pool(), arguments.philox, arguments.output);
@@ -123,6 +112,12 @@ Result<Philox> generator_of_seed(const Tensor& seed) {
   const Words mix =
       Philox(0x02461E293EC8F720, static_cast<uint64_t>(numbers[1]))(static_cast<uint64_t>(numbers[0]));
   return Philox(wide_word(mix, 0), wide_word(mix, 1));
+}
+
+Result<StatelessArguments> check_stateless(KernelContext& context) {
+  TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(1)));
+  TROUPE_ASSIGN(Tensor* const output, random_output(context));
+  return StatelessArguments{*output, philox};
 }
 
 void add_stateless_random_ops(OpLibrary& library) {

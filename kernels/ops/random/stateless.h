@@ -19,13 +19,22 @@ namespace troupe {
 /// seed is no integer vector [2].
 Result<Philox> generator_of_seed(const Tensor& seed);
 
+/// output = numbers drawn from the distribution of the op.
+struct StatelessArguments {
+  Tensor& output;
+  Philox philox;
+};
+
+/// Fails with InvalidArgument if `shape` is no vector of dimensions, or the seed no integer vector [2].
+Result<StatelessArguments> check_stateless(KernelContext& context);
+
 namespace stateless {
 
 // Floats: the bits are the mantissa of a number in [1, 2), from which 1 is subtracted.
 
-/// Returns a number in [0, 1) for word i of a group, or pair i of words for double.
+/// Returns a number of type T in [0, 1) for word i of a group, or pair i of words for double, in the type in which it is computed.
 template <class T>
-T fraction(const Words& words, size_t i) {
+TROUPE_ANY ComputeType<T> fraction_number(const Words& words, size_t i) {
   if constexpr (std::is_same_v<T, double>) {
     const uint64_t mantissa = uint64_t{words[2 * i] & 0xFFFFF} << 32 | words[2 * i + 1];
     return std::bit_cast<double>(uint64_t{1023} << 52 | mantissa) - 1;
@@ -33,15 +42,19 @@ T fraction(const Words& words, size_t i) {
     return std::bit_cast<float>(uint32_t{127} << 23 | (words[i] & 0x7FFFFF)) - 1;
   } else {
     constexpr int bits = std::is_same_v<T, Half> ? 10 : 7;
-    return T(static_cast<float>(words[i] & ((1u << bits) - 1)) / static_cast<float>(1 << bits));
+    return static_cast<float>(words[i] & ((1u << bits) - 1)) / static_cast<float>(1 << bits);
   }
+}
+template <class T>
+T fraction(const Words& words, size_t i) {
+  return T(fraction_number<T>(words, i));
 }
 
 /// Computes two normal numbers from two words, or from four for double (Box and Muller 1958).
 template <class T>
-std::array<T, 2> normals(const Words& words) {
-  const T u = std::max(fraction<T>(words, 0), static_cast<T>(1.0e-7f));
-  const T angle = static_cast<T>(2 * std::numbers::pi * fraction<T>(words, 1));
+TROUPE_ANY std::array<T, 2> normals(const Words& words) {
+  const T u = std::max(fraction_number<T>(words, 0), static_cast<T>(1.0e-7f));
+  const T angle = static_cast<T>(2 * std::numbers::pi * fraction_number<T>(words, 1));
   const T radius = std::sqrt(T{-2} * std::log(u));
   return {std::sin(angle) * radius, std::cos(angle) * radius};
 }

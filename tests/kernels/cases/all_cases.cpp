@@ -14,6 +14,7 @@ const OpCases& all_cases() {
     add_einsum_cases(result);
     add_example_cases(result);
     add_file_cases(result);
+    add_gpu_cases(result);
     add_image_cases(result);
     add_input_cases(result);
     add_layout_cases(result);

@@ -17,6 +17,7 @@ void add_ctc_cases(OpCases& cases);
 void add_einsum_cases(OpCases& cases);
 void add_example_cases(OpCases& cases);
 void add_file_cases(OpCases& cases);
+void add_gpu_cases(OpCases& cases);
 void add_image_cases(OpCases& cases);
 void add_input_cases(OpCases& cases);
 void add_layout_cases(OpCases& cases);

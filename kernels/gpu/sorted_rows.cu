@@ -1,0 +1,43 @@
+#include "kernels/gpu/sorted_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#if defined(__CUDACC__)
+#include <cub/device/device_radix_sort.cuh>
+#endif
+
+namespace troupe::gpu {
+
+Status sort_pairs([[maybe_unused]] DeviceContext& device, size_t n, [[maybe_unused]] uint32_t greatest,
+                  const uint32_t* keys, const uint32_t* values, uint32_t* sorted_keys,
+                  uint32_t* sorted_values) {
+#if defined(__CUDACC__)
+  if (GpuQueue* const queue = device.queue()) {
+    const int bits = std::max(1, static_cast<int>(std::bit_width(greatest)));
+    const auto sort = [&](void* memory, size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, sorted_keys, values, sorted_values, n, 0,
+                                             bits, static_cast<cudaStream_t>(queue->stream()));
+    };
+    const auto status_of = [](cudaError_t result) {
+      return result == cudaSuccess ? Status()
+                                   : internal(std::string("sorting on a GPU: ") + cudaGetErrorString(result));
+    };
+    size_t bytes = 0;
+    TROUPE_RETURN_IF_FAILED(status_of(sort(nullptr, bytes)));
+    TROUPE_ASSIGN(const BufferRef memory, scratch(device, bytes));
+    return status_of(sort(memory->data, bytes));
+  }
+#endif
+  std::vector<size_t> order(n);
+  for (size_t i = 0; i < n; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+  for (size_t i = 0; i < n; ++i) {
+    sorted_keys[i] = keys[order[i]];
+    sorted_values[i] = values[order[i]];
+  }
+  return {};
+}
+
+}  // namespace troupe::gpu

@@ -1,0 +1,22 @@
+// Tensors with rows changed at positions: the check on the host, and the arguments that it returns to the compute function of each
+// type of device (kernels/core/checked_kernel.h). Any thread may call the check.
+#pragma once
+
+#include "kernels/core/checked_kernel.h"
+
+namespace troupe {
+
+/// output = the tensor, in which the row at position i is combined with row i of the updates, in order. The positions are not checked
+/// yet: see gather_nd.h.
+struct TensorScatterArguments {
+  const Tensor* tensor;  ///< null when the output is written over it
+  const Tensor& indices;
+  const Tensor& updates;
+  Tensor& output;
+};
+
+/// Checks TensorScatterUpdate and similar ops, but not those named Inplace. Fails with InvalidArgument if indices or updates do not
+/// fit the tensor.
+Result<TensorScatterArguments> check_tensor_scatter(KernelContext& context);
+
+}  // namespace troupe
