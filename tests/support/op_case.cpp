@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
+#include "graph/build/signature.h"
 #include "kernels/loops/cast.h"
 #include "kernels/ops/quantized/views.h"
 #include "tests/support/op_coverage.h"
