@@ -3,10 +3,14 @@
 namespace troupe {
 
 void add_add_n_on_gpu(OpLibrary& library);
+void add_convolution_on_gpu(OpLibrary& library);
+void add_fused_products_on_gpu(OpLibrary& library);
 void add_matmul_on_gpu(OpLibrary& library);
 
 void add_gpu_kernels(OpLibrary& library) {
   add_add_n_on_gpu(library);
+  add_convolution_on_gpu(library);
+  add_fused_products_on_gpu(library);
   add_matmul_on_gpu(library);
 }
 
