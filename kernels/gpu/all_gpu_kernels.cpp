@@ -3,15 +3,23 @@
 namespace troupe {
 
 void add_add_n_on_gpu(OpLibrary& library);
+void add_assign_on_gpu(OpLibrary& library);
 void add_convolution_on_gpu(OpLibrary& library);
 void add_fused_products_on_gpu(OpLibrary& library);
 void add_matmul_on_gpu(OpLibrary& library);
+void add_moving_average_on_gpu(OpLibrary& library);
+void add_scatter_on_gpu(OpLibrary& library);
+void add_training_ops_on_gpu(OpLibrary& library);
 
 void add_gpu_kernels(OpLibrary& library) {
   add_add_n_on_gpu(library);
+  add_assign_on_gpu(library);
   add_convolution_on_gpu(library);
   add_fused_products_on_gpu(library);
   add_matmul_on_gpu(library);
+  add_moving_average_on_gpu(library);
+  add_scatter_on_gpu(library);
+  add_training_ops_on_gpu(library);
 }
 
 }  // namespace troupe
