@@ -4,6 +4,11 @@
 
 #include <cublasLt.h>
 
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "messages/values/status.h"
 
 namespace troupe {
@@ -21,6 +26,9 @@ struct CudaBlas {
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
   cublasLtHandle_t handle = nullptr;
+  /// What kernels have prepared for products, by all sizes that it depends on. Lock `mutex` while they use it.
+  std::map<std::vector<int64_t>, std::shared_ptr<void>> plans;
+  std::mutex mutex;
 };
 
 }  // namespace troupe

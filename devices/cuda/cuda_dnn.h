@@ -5,7 +5,10 @@
 
 #include <cudnn.h>
 
+#include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "messages/values/status.h"
 
@@ -35,6 +38,8 @@ struct CudaDnn {
   decltype(&cudnnGetConvolutionBackwardFilterWorkspaceSize) filter_workspace = nullptr;
   decltype(&cudnnConvolutionBackwardFilter) backward_filter = nullptr;
   cudnnHandle_t handle = nullptr;
+  /// What kernels have prepared for convolutions, by all sizes that it depends on.
+  std::map<std::vector<int64_t>, std::shared_ptr<void>> plans;
   std::mutex mutex;
 };
 

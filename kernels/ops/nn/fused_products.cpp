@@ -7,22 +7,71 @@
 //   "Relu"
 // The results have the bits that the ops would give one by one. The names and attributes are TensorFlow's. Source:
 // tensorflow/core/ops/nn_ops.cc, math_ops.cc.
+#include "kernels/ops/nn/fused_products.h"
+
 #include "kernels/loops/post_ops.h"
 #include "kernels/loops/strided_copy.h"
-#include "kernels/ops/math/matmul.h"
 #include "kernels/ops/nn/batch_norm.h"
-#include "kernels/ops/nn/convolution.h"
 #include "kernels/ops/nn/pooling.h"
 
 namespace troupe {
 namespace {
 
-/// What fused_ops says.
-struct Stages {
-  bool bias = false, batch_norm = false, added = false, relu = false;
+/// `factors` receives numbers that the result refers to.
+PostOps post_ops(const PostArguments& post, std::vector<float>& factors) {
+  const auto data = [](const Tensor* tensor) { return tensor ? tensor->as<float>().data() : nullptr; };
+  if (post.scale) factors = normalizing_factors(*post.scale, *post.variance, post.epsilon);
+  return {data(post.mean), factors.data(), data(post.offset), data(post.added), post.relu};
+}
 
-  size_t arguments() const { return (bias ? 1 : 0) + (batch_norm ? 4 : 0) + (added ? 1 : 0); }
+/// Applies the post-ops to a whole output of rows of channels.
+void apply_to_all(DeviceContext& device, const PostOps& post, Tensor& out) {
+  if (out.elements() == 0) return;
+  const int64_t channels = out.shape().dims().back();
+  apply_post_ops(device.pool(), post, out.elements() / channels, channels, out.write<float>().data());
+}
+
+class FusedConvolution {
+ public:
+  Status operator()(const FusedArguments<ConvolutionArguments>& arguments, DeviceContext& device) const {
+    const ConvolutionArguments& product = arguments.product;
+    std::vector<float> factors;
+    const PostOps post = post_ops(arguments.post, factors);
+    if (!product.empty)
+      return convolution_.run_float(device, product.sizes, product.a, product.b, post, product.out);
+    fill(device.pool(), product.out);
+    apply_to_all(device, post, product.out);
+    return {};
+  }
+
+ private:
+  Convolution convolution_{ConvolutionPass::Forward};
 };
+
+class FusedMatMul {
+ public:
+  Status operator()(const FusedArguments<MatMulArguments>& arguments, DeviceContext& device) const {
+    std::vector<float> factors;
+    return product_.with_post_ops(arguments.product, post_ops(arguments.post, factors), device);
+  }
+
+ private:
+  MatMulCompute product_;
+};
+
+OpDefBuilder fused_op(const char* name, const char* first, const char* second) {
+  return OpDefBuilder(name)
+      .input(std::string(first) + ": T")
+      .input(std::string(second) + ": T")
+      .input("args: num_args * T")
+      .output("output: T")
+      .attr("T: {float}")
+      .attr("num_args: int >= 0")
+      .attr("fused_ops: list(string) = []")
+      .attr("epsilon: float = 0.0001");
+}
+
+}  // namespace
 
 Result<Stages> stages_of(const PrepareContext& context) {
   const auto& names = context.attr<std::vector<std::string>>("fused_ops");
@@ -46,21 +95,6 @@ Result<Stages> stages_of(const PrepareContext& context) {
   return stages;
 }
 
-/// The tensors that the stages use; null where a stage is left out.
-struct PostArguments {
-  const Tensor *offset = nullptr, *scale = nullptr, *mean = nullptr, *variance = nullptr, *added = nullptr;
-  float epsilon = 0;
-  bool relu = false;
-
-  /// `factors` receives numbers that the result refers to.
-  PostOps post_ops(std::vector<float>& factors) const {
-    const auto data = [](const Tensor* tensor) { return tensor ? tensor->as<float>().data() : nullptr; };
-    if (scale) factors = normalizing_factors(*scale, *variance, epsilon);
-    return {data(mean), factors.data(), data(offset), data(added), relu};
-  }
-};
-
-/// Takes the stages' tensors from the inputs behind the first two. Fails with InvalidArgument unless they fit the output.
 Result<PostArguments> post_arguments(const Stages& stages, const KernelContext& context,
                                      const Shape& output) {
   constexpr size_t first = 2;
@@ -89,89 +123,6 @@ Result<PostArguments> post_arguments(const Stages& stages, const KernelContext& 
   return result;
 }
 
-template <class Arguments>
-struct FusedArguments {
-  Arguments product;
-  PostArguments post;
-};
-
-/// The check of the product, which returns Arguments, then that of the stages.
-template <class Check, class Arguments>
-class FusedCheck {
- public:
-  FusedCheck(Check product, const Stages& stages) : product_(std::move(product)), stages_(stages) {}
-
-  Result<FusedArguments<Arguments>> operator()(KernelContext& context) const {
-    TROUPE_ASSIGN(const Arguments product, product_(context));
-    TROUPE_ASSIGN(const PostArguments post, post_arguments(stages_, context, output_of(product).shape()));
-    return FusedArguments<Arguments>{product, post};
-  }
-
- private:
-  static const Tensor& output_of(const ConvolutionArguments& arguments) { return arguments.out; }
-  static const Tensor& output_of(const MatMulArguments& arguments) { return arguments.product; }
-
-  Check product_;
-  Stages stages_;
-};
-
-/// Applies the post-ops to a whole output of rows of channels.
-void apply_to_all(DeviceContext& device, const PostOps& post, Tensor& out) {
-  if (out.elements() == 0) return;
-  const int64_t channels = out.shape().dims().back();
-  apply_post_ops(device.pool(), post, out.elements() / channels, channels, out.write<float>().data());
-}
-
-class FusedConvolution {
- public:
-  Status operator()(const FusedArguments<ConvolutionArguments>& arguments, DeviceContext& device) const {
-    const ConvolutionArguments& product = arguments.product;
-    std::vector<float> factors;
-    const PostOps post = arguments.post.post_ops(factors);
-    if (!product.empty)
-      return convolution_.run_float(device, product.sizes, product.a, product.b, post, product.out);
-    fill(device.pool(), product.out);
-    apply_to_all(device, post, product.out);
-    return {};
-  }
-
- private:
-  Convolution convolution_{ConvolutionPass::Forward};
-};
-
-class FusedMatMul {
- public:
-  Status operator()(const FusedArguments<MatMulArguments>& arguments, DeviceContext& device) const {
-    std::vector<float> factors;
-    return product_.with_post_ops(arguments.product, arguments.post.post_ops(factors), device);
-  }
-
- private:
-  MatMulCompute product_;
-};
-
-OpDefBuilder fused_op(const char* name, const char* first, const char* second) {
-  return OpDefBuilder(name)
-      .input(std::string(first) + ": T")
-      .input(std::string(second) + ": T")
-      .input("args: num_args * T")
-      .output("output: T")
-      .attr("T: {float}")
-      .attr("num_args: int >= 0")
-      .attr("fused_ops: list(string) = []")
-      .attr("epsilon: float = 0.0001");
-}
-
-template <class Check, class Arguments, class Compute, class MakeCheck>
-KernelDef fused_kernel(const char* op, const MakeCheck& make_check) {
-  return kernel_on("CPU", op, [make_check](const PrepareContext& context) -> Result<std::unique_ptr<Kernel>> {
-    TROUPE_ASSIGN(const Stages stages, stages_of(context));
-    return make_kernel(FusedCheck<Check, Arguments>(make_check(context), stages), Compute());
-  });
-}
-
-}  // namespace
-
 void add_fused_product_ops(OpLibrary& library) {
   library.op(fused_op("_FusedConv2D", "input", "filter")
                  .attr("strides: list(int)")
@@ -180,14 +131,12 @@ void add_fused_product_ops(OpLibrary& library) {
                  .attr("data_format: {'NHWC'} = 'NHWC'")
                  .attr("dilations: list(int) = [1, 1, 1, 1]")
                  .shape(convolution_shape));
-  library.kernel(fused_kernel<ConvolutionCheck, ConvolutionArguments, FusedConvolution>(
-      "_FusedConv2D", [](const PrepareContext&) { return ConvolutionCheck(ConvolutionPass::Forward); }));
+  library.kernel(fused_convolution_kernel<FusedConvolution>("CPU"));
   library.op(fused_op("_FusedMatMul", "a", "b")
                  .attr("transpose_a: bool = false")
                  .attr("transpose_b: bool = false")
                  .shape(matmul_shape));
-  library.kernel(fused_kernel<MatMulCheck, MatMulArguments, FusedMatMul>(
-      "_FusedMatMul", [](const PrepareContext& context) { return MatMulCheck(context); }));
+  library.kernel(fused_matmul_kernel<FusedMatMul>("CPU"));
 }
 
 }  // namespace troupe

@@ -2,11 +2,12 @@
 // classes] whether less than k of its elements are greater than that of the class targets[row]. False if the target is not a
 // class, and if an element that decides is not finite: the target's own, or one before k + 1 greater ones were found. Fails with
 // InvalidArgument unless predictions is a matrix and targets a vector with an element for each of its rows.
+#include "kernels/ops/nn/in_top_k.h"
+
 #include <cmath>
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 
@@ -22,31 +23,6 @@ Status in_top_k_shape(ShapeContext& context) {
   TROUPE_ASSIGN(auto batch, merge(targets, PartialShape{predictions[0]}));
   context.set_output(0, std::move(batch));
   return {};
-}
-
-struct InTopKArguments {
-  const Tensor &predictions, &targets;
-  Tensor& precision;
-  int64_t k;
-};
-
-Result<InTopKArguments> check_in_top_k(KernelContext& context) {
-  const Tensor &predictions = context.input(0), &targets = context.input(1);
-  const Shape &of_predictions = predictions.shape(), &of_targets = targets.shape();
-  if (of_predictions.rank() != 2 || of_targets.rank() != 1 || of_predictions[0] != of_targets[0])
-    return invalid_argument("predictions has shape " + of_predictions.text() + " and targets has shape " +
-                            of_targets.text() + "; they must have shapes [batch, classes] and [batch]");
-  int64_t k = 0;
-  if (context.inputs() == 3) {
-    const Tensor& input = context.input(2);
-    if (!input.shape().is_scalar())
-      return invalid_argument("k of shape " + input.shape().text() + " is not a scalar");
-    k = integers(input)[0];
-  } else {
-    k = context.node().attrs.get<int64_t>("k");
-  }
-  TROUPE_ASSIGN(Tensor* const precision, context.output(0, of_targets));
-  return InTopKArguments{predictions, targets, *precision, k};
 }
 
 bool is_in_top_k(std::span<const float> row, int64_t target, int64_t k) {
@@ -86,6 +62,25 @@ OpDefBuilder in_top_k_op(const char* name) {
 }
 
 }  // namespace
+
+Result<InTopKArguments> check_in_top_k(KernelContext& context) {
+  const Tensor &predictions = context.input(0), &targets = context.input(1);
+  const Shape &of_predictions = predictions.shape(), &of_targets = targets.shape();
+  if (of_predictions.rank() != 2 || of_targets.rank() != 1 || of_predictions[0] != of_targets[0])
+    return invalid_argument("predictions has shape " + of_predictions.text() + " and targets has shape " +
+                            of_targets.text() + "; they must have shapes [batch, classes] and [batch]");
+  int64_t k = 0;
+  if (context.inputs() == 3) {
+    const Tensor& input = context.input(2);
+    if (!input.shape().is_scalar())
+      return invalid_argument("k of shape " + input.shape().text() + " is not a scalar");
+    k = integers(input)[0];
+  } else {
+    k = context.node().attrs.get<int64_t>("k");
+  }
+  TROUPE_ASSIGN(Tensor* const precision, context.output(0, of_targets));
+  return InTopKArguments{predictions, targets, *precision, k};
+}
 
 void add_in_top_k_ops(OpLibrary& library) {
   library.op(in_top_k_op("InTopK").attr("k: int"));

@@ -8,11 +8,12 @@
 // Method: pixels are computed in blocks that fit the first cache. A window sum is the sum of the sums of 1, 2, 4, ... neighbours
 // that make up its width. So it takes O(log depth_radius) vector additions, and nothing is subtracted, which keeps it as
 // accurate as a pairwise sum.
+#include "kernels/ops/nn/lrn.h"
+
 #include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/vector_loops.h"
@@ -37,43 +38,6 @@ Status lrn_shape(ShapeContext& context) {
   }
   context.set_output(0, std::move(shape));
   return {};
-}
-
-/// How the channels of a pixel are normalised.
-struct Normalization {
-  size_t depth, radius;  ///< radius < depth
-  float bias, alpha, beta;
-
-  size_t window() const { return 2 * radius + 1; }
-  size_t padded() const { return depth + 2 * radius; }
-};
-
-struct LrnArguments {
-  /// The image; for the gradient input_grads, input_image and output_image.
-  std::vector<const Tensor*> inputs;
-  Tensor& output;
-  Normalization normalization;
-};
-
-Result<LrnArguments> check_lrn(KernelContext& context) {
-  const Shape& shape = context.input(0).shape();
-  const Attributes& attrs = context.node().attrs;
-  TROUPE_RETURN_IF_FAILED(check_radius(context.node()));
-  if (shape.rank() != 4)
-    return invalid_argument("the image has shape " + shape.text() + "; it must have rank 4");
-  std::vector<const Tensor*> inputs;
-  for (size_t i = 0; i < context.inputs(); ++i) {
-    if (!(context.input(i).shape() == shape))
-      return invalid_argument("input_grads has shape " + shape.text() + " and another input has shape " +
-                              context.input(i).shape().text() + "; they must have the same shape");
-    inputs.push_back(&context.input(i));
-  }
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const int64_t radius = std::min(attrs.get<int64_t>("depth_radius"), std::max<int64_t>(shape[3] - 1, 0));
-  return LrnArguments{std::move(inputs),
-                      *output,
-                      {static_cast<size_t>(shape[3]), static_cast<size_t>(radius), attrs.get<float>("bias"),
-                       attrs.get<float>("alpha"), attrs.get<float>("beta")}};
 }
 
 // ---- Blocks of pixels
@@ -226,6 +190,27 @@ OpDefBuilder with_attributes(OpDefBuilder op) {
 }
 
 }  // namespace
+
+Result<LrnArguments> check_lrn(KernelContext& context) {
+  const Shape& shape = context.input(0).shape();
+  const Attributes& attrs = context.node().attrs;
+  TROUPE_RETURN_IF_FAILED(check_radius(context.node()));
+  if (shape.rank() != 4)
+    return invalid_argument("the image has shape " + shape.text() + "; it must have rank 4");
+  std::vector<const Tensor*> inputs;
+  for (size_t i = 0; i < context.inputs(); ++i) {
+    if (!(context.input(i).shape() == shape))
+      return invalid_argument("input_grads has shape " + shape.text() + " and another input has shape " +
+                              context.input(i).shape().text() + "; they must have the same shape");
+    inputs.push_back(&context.input(i));
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const int64_t radius = std::min(attrs.get<int64_t>("depth_radius"), std::max<int64_t>(shape[3] - 1, 0));
+  return LrnArguments{std::move(inputs),
+                      *output,
+                      {static_cast<size_t>(shape[3]), static_cast<size_t>(radius), attrs.get<float>("bias"),
+                       attrs.get<float>("alpha"), attrs.get<float>("beta")}};
+}
 
 void add_lrn_ops(OpLibrary& library) {
   library.op(with_attributes(OpDefBuilder("LRN").input("input: T"))

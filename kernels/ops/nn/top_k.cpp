@@ -6,6 +6,8 @@
 //
 // Method: a row is read once. A list keeps the elements that are greater than the k-th greatest known so far; when it is full,
 // std::nth_element reduces it to the k greatest. So a row of n elements costs O(n) for the selection and O(k log k) for sorting.
+#include "kernels/ops/nn/top_k.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,7 +16,6 @@
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 
@@ -56,12 +57,6 @@ Status top_k_shape(ShapeContext& context) {
   return {};
 }
 
-struct TopKArguments {
-  const Tensor& input;
-  Tensor &values, &indices;
-  size_t rows, columns, k;
-};
-
 Result<int64_t> k_of(const KernelContext& context) {
   if (context.inputs() == 1) return context.node().attrs.get<int64_t>("k");
   const Tensor& k = context.input(1);
@@ -76,24 +71,6 @@ Status check_index_type(DType dtype, int64_t columns) {
   if (fits) return {};
   return invalid_argument("an index into a row of " + std::to_string(columns) + " elements does not fit " +
                           std::string(name(dtype)));
-}
-
-Result<TopKArguments> check_top_k(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  if (input.shape().is_scalar())
-    return invalid_argument("input is a scalar; it must have at least one dimension");
-  const auto from = input.shape().dims();
-  TROUPE_ASSIGN(const int64_t k, k_of(context));
-  TROUPE_RETURN_IF_FAILED(check_k(k, from.back()));
-  TROUPE_RETURN_IF_FAILED(check_index_type(context.node().output_types[1].dtype, from.back()));
-  Dims dims(from);
-  dims.back() = k;
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::Int64));
-  TROUPE_ASSIGN(Tensor* const values, context.output(0, shape));
-  TROUPE_ASSIGN(Tensor* const indices, context.output(1, shape));
-  const auto columns = static_cast<size_t>(from.back());
-  const size_t rows = columns == 0 ? 0 : static_cast<size_t>(input.elements()) / columns;
-  return TopKArguments{input, *values, *indices, rows, columns, static_cast<size_t>(k)};
 }
 
 // ---- Selection
@@ -225,6 +202,24 @@ void top_k_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<TopKArguments> check_top_k(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  if (input.shape().is_scalar())
+    return invalid_argument("input is a scalar; it must have at least one dimension");
+  const auto from = input.shape().dims();
+  TROUPE_ASSIGN(const int64_t k, k_of(context));
+  TROUPE_RETURN_IF_FAILED(check_k(k, from.back()));
+  TROUPE_RETURN_IF_FAILED(check_index_type(context.node().output_types[1].dtype, from.back()));
+  Dims dims(from);
+  dims.back() = k;
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::Int64));
+  TROUPE_ASSIGN(Tensor* const values, context.output(0, shape));
+  TROUPE_ASSIGN(Tensor* const indices, context.output(1, shape));
+  const auto columns = static_cast<size_t>(from.back());
+  const size_t rows = columns == 0 ? 0 : static_cast<size_t>(input.elements()) / columns;
+  return TopKArguments{input, *values, *indices, rows, columns, static_cast<size_t>(k)};
+}
 
 void add_top_k_ops(OpLibrary& library) {
   library.op(OpDefBuilder("TopK")

@@ -2,38 +2,20 @@
 // variable `value` when it is applied, so that other tasks may apply it after the rules that update this variable
 // (apps/nn/weight_averages.h). TensorFlow has no such op; it computes the difference outside. The kernel is an update rule as in
 // assign.cpp.
+#include "kernels/ops/state/moving_average.h"
+
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
-#include "kernels/core/type_dispatch.h"
-#include "kernels/ops/state/new_value.h"
 
 namespace troupe {
 namespace {
-
-using AverageTypes = TypeList<Half, float, double>;
-
-struct MovingAverageArguments {
-  NewValue average;
-  Tensor value, rate;
-};
 
 Status moving_average_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
   TROUPE_ASSIGN(auto shape, merge(context.input(0), context.input(1)));
   context.set_output(0, std::move(shape));
   return {};
-}
-
-Result<MovingAverageArguments> check_moving_average(KernelContext& context) {
-  TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
-  if (!context.input(2).shape().is_scalar())
-    return invalid_argument("rate has shape " + context.input(2).shape().text() + "; it must be a scalar");
-  MovingAverageArguments arguments{{}, context.input(1), context.input(2)};
-  context.set_output(1, context.input(1));  // this variable keeps its value
-  TROUPE_ASSIGN(arguments.average, new_value(context, 0));
-  return arguments;
 }
 
 Status compute_moving_average(const MovingAverageArguments& arguments, DeviceContext& device) {
@@ -53,6 +35,16 @@ Status compute_moving_average(const MovingAverageArguments& arguments, DeviceCon
 }
 
 }  // namespace
+
+Result<MovingAverageArguments> check_moving_average(KernelContext& context) {
+  TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, 1));
+  if (!context.input(2).shape().is_scalar())
+    return invalid_argument("rate has shape " + context.input(2).shape().text() + "; it must be a scalar");
+  MovingAverageArguments arguments{{}, context.input(1), context.input(2)};
+  context.set_output(1, context.input(1));  // this variable keeps its value
+  TROUPE_ASSIGN(arguments.average, new_value(context, 0));
+  return arguments;
+}
 
 void add_moving_average_op(OpLibrary& library) {
   library.op(OpDefBuilder("ApplyMovingAverage")

@@ -93,5 +93,8 @@ Status training_shape(ShapeContext& context);
 
 /// The compute function on CPUs.
 Status compute_training(const TrainingArguments& arguments, DeviceContext& device);
+/// Adds the kernels of all training ops for a type of device.
+void add_training_kernels(OpLibrary& library, const std::string& device_type,
+                          Status (*compute)(const TrainingArguments&, DeviceContext&));
 
 }  // namespace troupe

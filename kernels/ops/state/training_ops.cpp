@@ -97,30 +97,46 @@ void add_attrs(OpDefBuilder& definition, const TrainingOp& op) {
   if (op.rule == Rule::Ftrl) definition.attr("multiply_linear_by_lr: bool = false");
 }
 
+std::string name_of(const TrainingOp& op, bool resource, bool rows) {
+  return std::string(resource ? "Resource" : "") + (rows ? "Sparse" : "") + "Apply" + std::string(op.name);
+}
+
 void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource, bool rows) {
-  const std::string name =
-      std::string(resource ? "Resource" : "") + (rows ? "Sparse" : "") + "Apply" + std::string(op.name);
-  OpDefBuilder definition(name);
+  OpDefBuilder definition(name_of(op, resource, rows));
   add_inputs(definition, op, resource, rows);
   if (!resource) definition.output("out: Ref(T)");
   add_attrs(definition, op);
   definition.served_by(variable_service).effect(Effect::State).shape(training_shape);
   library.op(definition);
+}
 
-  const auto prepare = [rule = op.rule, nesterov = op.nesterov](const PrepareContext& context) {
-    const bool looks_ahead = nesterov != rule && context.attr<bool>("use_nesterov");
-    return Result(make_kernel(TrainingCheck(looks_ahead ? nesterov : rule, context.node), compute_training));
-  };
-  library.kernel(kernel_on("CPU", name, prepare).on("T", {DType::Float, DType::Double, DType::Half}));
+/// Calls add(op, whether it is on resources, whether it is on rows) for every op of the table.
+template <class AddOp>
+void for_training_ops(const AddOp& add) {
+  for (const TrainingOp& op : training_ops())
+    for (const bool rows : {false, true})
+      for (const bool resource : {false, true})
+        if (resource || op.on_refs) add(op, resource, rows);
 }
 
 }  // namespace
 
+void add_training_kernels(OpLibrary& library, const std::string& device_type,
+                          Status (*compute)(const TrainingArguments&, DeviceContext&)) {
+  for_training_ops([&](const TrainingOp& op, bool resource, bool rows) {
+    const auto prepare = [rule = op.rule, nesterov = op.nesterov, compute](const PrepareContext& context) {
+      const bool looks_ahead = nesterov != rule && context.attr<bool>("use_nesterov");
+      return Result(make_kernel(TrainingCheck(looks_ahead ? nesterov : rule, context.node), compute));
+    };
+    library.kernel(kernel_on(device_type, name_of(op, resource, rows), prepare)
+                       .on("T", {DType::Float, DType::Double, DType::Half}));
+  });
+}
+
 void add_training_ops(OpLibrary& library) {
-  for (const TrainingOp& op : training_ops())
-    for (const bool rows : {false, true})
-      for (const bool resource : {false, true})
-        if (resource || op.on_refs) add_training_op(library, op, resource, rows);
+  for_training_ops(
+      [&](const TrainingOp& op, bool resource, bool rows) { add_training_op(library, op, resource, rows); });
+  add_training_kernels(library, "CPU", compute_training);
 }
 
 }  // namespace troupe
