@@ -1,5 +1,5 @@
-// Sums for each channel of a tensor [batch, channels, spatial], on GPUs: for gradients of biases and for batch norms. A tensor whose
-// channels are the last dimension is one with spatial = 1. Equal inputs give equal bits. Any thread may call these functions.
+// Sums for each channel of a tensor [batch, channels, spatial], on GPUs: for gradients of biases and for batch norms. A tensor
+// whose channels are the last dimension is one with spatial = 1. Equal inputs give equal bits. Any thread may call these functions.
 #pragma once
 
 #include "kernels/gpu/reduce.h"
@@ -17,8 +17,8 @@ struct ChannelBox {
   size_t batch = 1, channels = 1, spatial = 1;
 };
 
-/// Calls sink(c, total) for each channel c, where `total` combines the source's values of all elements of the channel. Source, Combine
-/// and Sink are those of reduce_box().
+/// Calls sink(c, total) for each channel c, where `total` combines the source's values of all elements of the channel. Source,
+/// Combine and Sink are those of reduce_box().
 template <class Acc, class Combine, class Source, class Sink>
 Status reduce_channels(DeviceContext& device, const ChannelBox& box, const Combine& combine,
                        const Source& source, const Sink& sink) {

@@ -5,7 +5,7 @@
 
 namespace troupe::gpu {
 
-/// Call run(functor).
+/// Call run(functor). Functions that fused programs do not contain, such as Pow, are left out.
 template <class Run>
 TROUPE_ANY void with_function(VectorUnary function, const Run& run) {
   switch (function) {

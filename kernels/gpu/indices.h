@@ -1,5 +1,5 @@
-// Indices in device memory: int32 or int64 numbers, and positions that consist of several of them. An index out of range is reported
-// (FaultReport), because only the device sees it.
+// Indices in device memory: int32 or int64 numbers, and positions that consist of several of them. An index out of range is
+// reported (FaultReport), because only the device sees it.
 #pragma once
 
 #include <string>

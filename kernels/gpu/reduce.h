@@ -1,5 +1,5 @@
-// Reductions on GPUs: combines the elements along the middle axis of a box [outer, reduced, inner]. What is read, how two values are
-// combined and where the results go are function objects:
+// Reductions on GPUs: combines the elements along the middle axis of a box [outer, reduced, inner]. What is read, how two values
+// are combined and where the results go are function objects:
 //   Source    Acc operator()(size_t i)               element i of the box
 //   Combine   Acc neutral(), Acc operator()(a, b)    associative
 //   Sink      void operator()(size_t output, Acc)    takes the result of output number outer * inner + column
@@ -126,7 +126,8 @@ struct ReduceByTeams {
 };
 
 /// Lane t of `lanes` combines elements t, t + lanes, t + 2 lanes, ... of a block, so that neighbouring threads read neighbouring
-/// elements. `lanes` is a multiple of the inner size of the box: the results are those of a smaller box [outer, lanes / inner, inner].
+/// elements. `lanes` is a multiple of the inner size of the box: the results are those of a smaller box [outer, lanes / inner,
+/// inner].
 template <class Acc, class Combine, class Source, class Sink>
 struct ReduceByLanes {
   static constexpr size_t width = Reader<Acc, Combine, Source>::width;

@@ -1,5 +1,5 @@
-// Reductions of tensors over any axes on GPUs, with the arithmetic of Sum, Mean, Prod, Max, Min and norms. Any thread may call these
-// functions.
+// Reductions of tensors over any axes on GPUs, with the arithmetic of Sum, Mean, Prod, Max, Min and norms. Any thread may call
+// these functions.
 #pragma once
 
 #include <limits>

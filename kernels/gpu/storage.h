@@ -11,8 +11,8 @@ using MovedTypes = Joined<AllFloats, TypeList<bool>>;
 /// The types for ops whose integers are labels and identifiers.
 using MovedTypesAndIntegers = Joined<MovedTypes, TypeList<int32_t, int64_t>>;
 
-/// Returns f(std::type_identity<T>{}), a Status, for an unsigned integer type T of the size of the dtype, which has a plain type of up
-/// to eight bytes.
+/// Returns f(std::type_identity<T>{}), a Status, for an unsigned integer type T of the size of the dtype, which has a plain type of
+/// up to eight bytes.
 template <class F>
 Status with_stored(DType dtype, const F& f) {
   switch (size_of(dtype)) {

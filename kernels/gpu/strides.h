@@ -1,5 +1,6 @@
-// Strides: where the elements of several tensors ("sides") lie while a kernel of a GPU walks over one shape. Axes that continue each
-// other in all sides are merged, so that most walks are one or two axes deep. A plain value, which a kernel gets as a parameter.
+// Strides: where the elements of several tensors ("sides") lie while a kernel of a GPU walks over one shape. Axes that continue
+// each other in all sides are merged, so that most walks are one or two axes deep. A plain value, which a kernel gets as a
+// parameter.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Transposition on GPUs through shared memory, so that both reading and writing are coalesced: for copies of boxes in which one axis
-// is contiguous where it is read and another where it is written. Any thread may call these functions.
+// Transposition on GPUs through shared memory, so that both reading and writing are coalesced: for copies of boxes in which one
+// axis is contiguous where it is read and another where it is written. Any thread may call these functions.
 #pragma once
 
 #include <algorithm>

@@ -34,8 +34,8 @@ struct ReductionAxes {
 struct ReductionBox {
   size_t outer = 1, reduced = 1, inner = 1;
 };
-/// Returns the boxes by whose reduction, one after the other, a tensor of dimensions `dims` is reduced over `axes`: each is the result
-/// of the one before. There is none if every reduced axis has size 1.
+/// Returns the boxes by whose reduction, one after the other, a tensor of dimensions `dims` is reduced over `axes`: each is the
+/// result of the one before. There is none if every reduced axis has size 1.
 ShortList<ReductionBox> reduction_boxes(std::span<const int64_t> dims, const AxisSet& axes);
 
 /// Returns the axes of a reduction and the shape of its output. An axis may occur several times. Fails with InvalidArgument if

@@ -1,5 +1,5 @@
-// Cumsum, Cumprod and CumulativeLogsumexp on GPUs: see cumulative.cpp. Lines are cut into chunks: first each chunk is combined, then
-// the chunks before each, and last the elements of each chunk. Narrow floats are combined in float.
+// Cumsum, Cumprod and CumulativeLogsumexp on GPUs: see cumulative.cpp. Lines are cut into chunks: first each chunk is combined,
+// then the chunks before each, and last the elements of each chunk. Narrow floats are combined in float.
 #include "kernels/ops/math/cumulative.h"
 
 #include <cmath>

@@ -11,8 +11,8 @@ namespace {
 constexpr size_t width = 4;  ///< elements of a thread
 using Four = gpu::Pack<float, width>;
 
-/// A FusedProgram as a GPU gets it. The limits are beyond what the pass that fuses makes: 48 steps, none of which is useless, have at
-/// most 49 args and 25 results at a time.
+/// A FusedProgram as a GPU gets it. The limits are beyond what the pass that fuses makes: 48 steps, none of which is useless, have
+/// at most 49 args and 25 results at a time.
 struct Program {
   static constexpr size_t max_steps = 48, max_args = 64, max_blocks = 26;
   struct Step {

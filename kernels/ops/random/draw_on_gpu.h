@@ -16,9 +16,10 @@ struct DrawGroups {
   DrawnRows rows;
   T* out;
   size_t n;
-  uint64_t first;  ///< the number of the group with which the output begins
-  bool
-      grouped;  ///< the output consists of whole groups, one after the other; else each call draws one number
+  /// The number of the group with which the output begins.
+  uint64_t first;
+  /// The output consists of whole groups, one after the other; else each call draws one number.
+  bool grouped;
 
   TROUPE_ANY void operator()(size_t call) const {
     Wide<T> numbers[size];

@@ -1,5 +1,5 @@
-// Samples of the sizes for which kernels of GPUs choose other ways: whole packs of elements and odd ones, tiles, chunks, and partial
-// results. The samples of the ops themselves are in the other files.
+// Samples of the sizes for which kernels of GPUs choose other ways: whole packs of elements and odd ones, tiles, chunks, and
+// partial results. The samples of the ops themselves are in the other files.
 #include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
