@@ -5,6 +5,7 @@ namespace troupe {
 void add_add_n_on_gpu(OpLibrary& library);
 void add_assign_on_gpu(OpLibrary& library);
 void add_avg_pool_on_gpu(OpLibrary& library);
+void add_batch_norm_on_gpu(OpLibrary& library);
 void add_bias_on_gpu(OpLibrary& library);
 void add_convolution_on_gpu(OpLibrary& library);
 void add_cross_entropy_on_gpu(OpLibrary& library);
@@ -14,6 +15,7 @@ void add_lrn_on_gpu(OpLibrary& library);
 void add_matmul_on_gpu(OpLibrary& library);
 void add_max_pool_on_gpu(OpLibrary& library);
 void add_moving_average_on_gpu(OpLibrary& library);
+void add_resize_on_gpu(OpLibrary& library);
 void add_scatter_on_gpu(OpLibrary& library);
 void add_softmax_on_gpu(OpLibrary& library);
 void add_top_k_on_gpu(OpLibrary& library);
@@ -23,6 +25,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_add_n_on_gpu(library);
   add_assign_on_gpu(library);
   add_avg_pool_on_gpu(library);
+  add_batch_norm_on_gpu(library);
   add_bias_on_gpu(library);
   add_convolution_on_gpu(library);
   add_cross_entropy_on_gpu(library);
@@ -32,6 +35,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_matmul_on_gpu(library);
   add_max_pool_on_gpu(library);
   add_moving_average_on_gpu(library);
+  add_resize_on_gpu(library);
   add_scatter_on_gpu(library);
   add_softmax_on_gpu(library);
   add_top_k_on_gpu(library);
