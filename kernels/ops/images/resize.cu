@@ -1,5 +1,5 @@
-// ResizeBilinear, ResizeNearestNeighbor and their gradients on GPUs: see resize_bilinear.cpp and resize_nearest.cpp. The host finds the
-// taps of the rows and of the columns; each element of the output is a sum over both.
+// ResizeBilinear, ResizeNearestNeighbor and their gradients on GPUs: see resize_bilinear.cpp and resize_nearest.cpp. The host finds
+// the taps of the rows and of the columns; each element of the output is a sum over both.
 #include "kernels/ops/images/resize.h"
 
 #include "kernels/gpu/coordinates.h"

@@ -1,5 +1,5 @@
-// FusedBatchNorm, FusedBatchNormGrad and their versions on GPUs: see batch_norm.cpp. The moments of x are found in one pass: it sums
-// the distances of the elements from the first one of their channel and the squares of these distances.
+// FusedBatchNorm, FusedBatchNormGrad and their versions on GPUs: see batch_norm.cpp. The moments of x are found in one pass: it
+// sums the distances of the elements from the first one of their channel and the squares of these distances.
 #include "kernels/ops/nn/batch_norm.h"
 
 #include "kernels/gpu/column_sum.h"
