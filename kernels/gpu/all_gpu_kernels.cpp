@@ -12,6 +12,8 @@ void add_cross_entropy_on_gpu(OpLibrary& library);
 void add_fused_products_on_gpu(OpLibrary& library);
 void add_in_top_k_on_gpu(OpLibrary& library);
 void add_lrn_on_gpu(OpLibrary& library);
+void add_lstm_block_gradients_on_gpu(OpLibrary& library);
+void add_lstm_blocks_on_gpu(OpLibrary& library);
 void add_matmul_on_gpu(OpLibrary& library);
 void add_max_pool_on_gpu(OpLibrary& library);
 void add_moving_average_on_gpu(OpLibrary& library);
@@ -32,6 +34,8 @@ void add_gpu_kernels(OpLibrary& library) {
   add_fused_products_on_gpu(library);
   add_in_top_k_on_gpu(library);
   add_lrn_on_gpu(library);
+  add_lstm_block_gradients_on_gpu(library);
+  add_lstm_blocks_on_gpu(library);
   add_matmul_on_gpu(library);
   add_max_pool_on_gpu(library);
   add_moving_average_on_gpu(library);
