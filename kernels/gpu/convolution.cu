@@ -28,7 +28,7 @@ bool covers_images(const ConvolutionSizes& sizes) {
   });
 }
 
-/// Returns whether the pass is a product of matrices. With channels before the positions, that of filters would be a sum of products.
+/// Returns whether the pass is a product of matrices. With channels before the positions, that of filters would be a sum of them.
 bool is_product(const ConvolutionWork& work) {
   if (work.sizes.groups != 1) return false;
   if (work.channels_last) return is_pointwise(work.sizes) || covers_images(work.sizes);

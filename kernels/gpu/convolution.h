@@ -1,7 +1,7 @@
 // Convolutions on GPUs and their gradients: by cuDNN; as products where every output depends on one position, or on whole images;
 // and by kernels of their own where each channel has a filter of its own. cuDNN's algorithms are chosen by the sizes alone, among
-// those that give equal bits for equal inputs, and kept with the device (CudaDnn::plans). On a device without a GpuQueue plain loops
-// take the place of cuDNN. Any thread may call convolve().
+// those that give equal bits for equal inputs, and kept with the device (CudaDnn::plans). On a device without a GpuQueue plain
+// loops take the place of cuDNN. Any thread may call convolve().
 #pragma once
 
 #include "kernels/loops/convolution.h"

@@ -80,8 +80,8 @@ inline ImageShape output_shape(const ConvolutionSizes& sizes, bool channels_last
   return {sizes.batch, sizes.out_channels, {axes[0].output, axes[1].output, axes[2].output}, channels_last};
 }
 
-/// Copies images of one layout: position p of `to` gets position p + offset of `from`, or 0 where `from` has none. An element has 2,
-/// 4 or 8 bytes.
+/// Copies images of one layout: position p of `to` gets position p + offset of `from`, or 0 where `from` has none. An element has
+/// 2, 4 or 8 bytes.
 Status move_images(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                    const ImageShape& to, void* target, std::array<int, 3> offset);
 /// Copies images, of the shape `from`, to the other layout.

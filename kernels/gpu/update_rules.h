@@ -1,4 +1,4 @@
-// The update rules of optimizers on GPUs, element by element: the formulas are those of kernels/loops/update_rules.h. Pure functions.
+// The update rules of optimizers on GPUs, element by element: the formulas of kernels/loops/update_rules.h. Pure functions.
 #pragma once
 
 #include <cmath>

@@ -60,17 +60,6 @@ void compute_bilinear(const ResizeArguments& arguments, DeviceContext& device) {
             [&]<class T>(std::type_identity<T>) { resize<T>(arguments, device.pool()); });
 }
 
-Taps linear_taps(const Sampling& sampling) {
-  Taps taps;
-  for (int64_t i = 0; i < sampling.resized; ++i) {
-    const Between place = place_of(sampling, i);
-    taps.add(place.lower, 1 - place.part);
-    taps.add(place.upper, place.part);
-    taps.end_pixel();
-  }
-  return taps;
-}
-
 void compute_bilinear_gradient(const ResizeArguments& arguments, DeviceContext& device) {
   sum_gradient_taps(arguments, linear_taps, device.pool());
 }
@@ -82,6 +71,17 @@ void bilinear_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Taps linear_taps(const Sampling& sampling) {
+  Taps taps;
+  for (int64_t i = 0; i < sampling.resized; ++i) {
+    const Between place = place_of(sampling, i);
+    taps.add(place.lower, 1 - place.part);
+    taps.add(place.upper, place.part);
+    taps.end_pixel();
+  }
+  return taps;
+}
 
 void add_resize_bilinear_ops(OpLibrary& library) {
   library.op(resize_op("ResizeBilinear", "float")

@@ -26,6 +26,9 @@ struct Taps {
 /// Returns the taps through which each of `size` pixels goes into others, in the order of the latter: those of the gradient.
 Taps transposed(const Taps& taps, int64_t size);
 
+/// Returns the taps of ResizeBilinear: two for each pixel.
+Taps linear_taps(const Sampling& sampling);
+
 /// Sets each pixel of the output to the sum times `scale`. The sums are floats, of an output of doubles doubles.
 void sum_taps(const ResizeArguments& arguments, const Taps& rows, const Taps& columns, float scale,
               Pool& pool);

@@ -1,5 +1,5 @@
-// SoftmaxCrossEntropyWithLogits and SparseSoftmaxCrossEntropyWithLogits on GPUs: see cross_entropy.cpp. A label that is out of range
-// is reported; the loss and the gradient of its row become NaN.
+// SoftmaxCrossEntropyWithLogits and SparseSoftmaxCrossEntropyWithLogits on GPUs: see cross_entropy.cpp. A label that is out of
+// range is reported; the loss and the gradient of its row become NaN.
 #include "kernels/ops/nn/cross_entropy.h"
 
 #include "kernels/gpu/exponentials.h"

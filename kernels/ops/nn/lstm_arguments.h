@@ -27,6 +27,11 @@ bool has_later_gates(const Node& node);  ///< whether the gates are in the order
 /// Checks all inputs. Fails with InvalidArgument if their shapes do not fit each other, or seq_len_max is no number of steps.
 Result<LstmArguments> check_lstm(KernelContext& context);
 
+/// Do so, and allocate the outputs of the forward ops, of LSTMBlockCellGrad, and of the gradients of sequences.
+Result<LstmArguments> check_lstm_forward(KernelContext& context);
+Result<LstmArguments> check_lstm_cell_gradient(KernelContext& context);
+Result<LstmArguments> check_lstm_block_gradient(KernelContext& context);
+
 /// Returns the cell with its weights.
 LstmCell cell_of(const LstmArguments& arguments, const FloatBuffers& buffers);
 /// Returns what is before step t; `cs` and `h` are those after each step.

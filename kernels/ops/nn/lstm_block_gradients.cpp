@@ -21,17 +21,6 @@ LstmAfter<const float> after_step(const LstmSizes& sizes, const FloatBuffers& bu
   return {of_step(0), of_step(1), of_step(2), of_step(3), of_step(4), of_step(5), {}};
 }
 
-Result<LstmArguments> check_cell_gradient(KernelContext& context) {
-  TROUPE_ASSIGN(const LstmArguments arguments, check_lstm(context));
-  const Shape& cs = context.input(lstm_inputs::cs_prev).shape();
-  TROUPE_RETURN_IF_FAILED(context.output(0, cs).status());
-  TROUPE_ASSIGN(const Shape gates,
-                Shape::make(std::array{cs[0], 4 * cs[1]}, context.node().output_types[1].dtype));
-  TROUPE_RETURN_IF_FAILED(context.output(1, gates).status());
-  for (size_t i = 2; i < 5; ++i) TROUPE_RETURN_IF_FAILED(context.output(i, Shape::vector(cs[1])).status());
-  return arguments;
-}
-
 Status compute_cell_gradient(const LstmArguments& arguments, DeviceContext& device) {
   TROUPE_ASSIGN(FloatBuffers buffers, FloatBuffers::make(device, arguments.inputs, arguments.outputs));
   const LstmSizes& sizes = arguments.cell.sizes;
@@ -42,13 +31,6 @@ Status compute_cell_gradient(const LstmArguments& arguments, DeviceContext& devi
                  {buffers.out(0), buffers.out(1), buffers.out(2), buffers.out(3), buffers.out(4)});
   buffers.store(device.pool());
   return {};
-}
-
-Result<LstmArguments> check_block_gradient(KernelContext& context) {
-  TROUPE_ASSIGN(const LstmArguments arguments, check_lstm(context));
-  for (size_t i = 0; i < 8; ++i)
-    TROUPE_RETURN_IF_FAILED(context.output(i, context.input(i + 1).shape()).status());
-  return arguments;
 }
 
 /// The gradients of sequences, from the last step on. Outputs are those of the inputs from x on.
@@ -165,17 +147,35 @@ void add_block_gradient_op(OpLibrary& library, const char* name) {
   add_outputs(
       op, {"x_grad", "cs_prev_grad", "h_prev_grad", "w_grad", "wci_grad", "wcf_grad", "wco_grad", "b_grad"});
   library.op(op.attr("use_peephole: bool").shape(block_gradient_shape));
-  library.kernel(cpu_kernel(name, check_block_gradient, compute_block_gradient));
+  library.kernel(cpu_kernel(name, check_lstm_block_gradient, compute_block_gradient));
 }
 
 }  // namespace
+
+Result<LstmArguments> check_lstm_cell_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const LstmArguments arguments, check_lstm(context));
+  const Shape& cs = context.input(lstm_inputs::cs_prev).shape();
+  TROUPE_RETURN_IF_FAILED(context.output(0, cs).status());
+  TROUPE_ASSIGN(const Shape gates,
+                Shape::make(std::array{cs[0], 4 * cs[1]}, context.node().output_types[1].dtype));
+  TROUPE_RETURN_IF_FAILED(context.output(1, gates).status());
+  for (size_t i = 2; i < 5; ++i) TROUPE_RETURN_IF_FAILED(context.output(i, Shape::vector(cs[1])).status());
+  return arguments;
+}
+
+Result<LstmArguments> check_lstm_block_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const LstmArguments arguments, check_lstm(context));
+  for (size_t i = 0; i < 8; ++i)
+    TROUPE_RETURN_IF_FAILED(context.output(i, context.input(i + 1).shape()).status());
+  return arguments;
+}
 
 void add_lstm_block_gradient_ops(OpLibrary& library) {
   OpDefBuilder cell = lstm_op("LSTMBlockCellGrad", false);
   add_inputs(cell, {"i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad"});
   add_outputs(cell, {"cs_prev_grad", "dicfo", "wci_grad", "wcf_grad", "wco_grad"});
   library.op(cell.attr("use_peephole: bool").shape(cell_gradient_shape));
-  library.kernel(cpu_kernel("LSTMBlockCellGrad", check_cell_gradient, compute_cell_gradient));
+  library.kernel(cpu_kernel("LSTMBlockCellGrad", check_lstm_cell_gradient, compute_cell_gradient));
   for (const char* const op : {"BlockLSTMGrad", "BlockLSTMGradV2"}) add_block_gradient_op(library, op);
 }
 

@@ -16,16 +16,6 @@
 namespace troupe {
 namespace {
 
-Result<LstmArguments> check_forward(KernelContext& context) {
-  TROUPE_ASSIGN(const LstmArguments arguments, check_lstm(context));
-  const LstmSizes& sizes = arguments.cell.sizes;
-  Dims dims{static_cast<int64_t>(sizes.batch), static_cast<int64_t>(sizes.cells)};
-  if (is_sequence(context.node())) dims = dims.with(0, static_cast<int64_t>(arguments.time));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
-  for (size_t i = 0; i < 7; ++i) TROUPE_RETURN_IF_FAILED(context.output(i, shape).status());
-  return arguments;
-}
-
 Status compute_forward(const LstmArguments& arguments, DeviceContext& device) {
   const LstmSizes& sizes = arguments.cell.sizes;
   const size_t size = sizes.batch * sizes.cells;
@@ -104,10 +94,20 @@ void add_forward_op(OpLibrary& library, const char* name, GradientFunction gradi
   if (!later) op.attr("forget_bias: float = 1");
   op.attr(later ? "cell_clip: float = 0" : "cell_clip: float = 3").attr("use_peephole: bool = false");
   library.op(op.shape(forward_shape).gradient(gradient));
-  library.kernel(cpu_kernel(name, check_forward, compute_forward));
+  library.kernel(cpu_kernel(name, check_lstm_forward, compute_forward));
 }
 
 }  // namespace
+
+Result<LstmArguments> check_lstm_forward(KernelContext& context) {
+  TROUPE_ASSIGN(const LstmArguments arguments, check_lstm(context));
+  const LstmSizes& sizes = arguments.cell.sizes;
+  Dims dims{static_cast<int64_t>(sizes.batch), static_cast<int64_t>(sizes.cells)};
+  if (is_sequence(context.node())) dims = dims.with(0, static_cast<int64_t>(arguments.time));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
+  for (size_t i = 0; i < 7; ++i) TROUPE_RETURN_IF_FAILED(context.output(i, shape).status());
+  return arguments;
+}
 
 void add_lstm_block_ops(OpLibrary& library) {
   add_forward_op(library, "LSTMBlockCell", cell_gradient);
