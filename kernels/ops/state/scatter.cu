@@ -105,7 +105,7 @@ void add_scatter_nd(OpLibrary& library, const std::string& verb, const std::vect
 }  // namespace
 
 void add_scatter_on_gpu(OpLibrary& library) {
-  const auto moved = dtypes(gpu::MovedTypesAndInt32{}), floats = dtypes(gpu::AllFloats{});
+  const auto moved = dtypes(gpu::MovedTypesAndIntegers{}), floats = dtypes(gpu::AllFloats{});
   add_scatter<Replace>(library, "Update", moved);
   add_scatter<gpu::Add>(library, "Add", floats);
   add_scatter<gpu::Sub>(library, "Sub", floats);
