@@ -216,10 +216,11 @@ class DnnSteps {
     const size_t elements = sizes.window * sizes.in * sizes.out;
     TROUPE_ASSIGN(std::byte* const turned, memory(elements));
     TROUPE_RETURN_IF_FAILED(
-        transpose(device_, element_, 1, sizes.window * sizes.in, sizes.out, work_.b, turned));
+        transpose_matrices(device_, element_, 1, sizes.window * sizes.in, sizes.out, work_.b, turned));
     if (in_order(sizes)) return turned;
     TROUPE_ASSIGN(std::byte* const ordered, memory(elements));
-    TROUPE_RETURN_IF_FAILED(transpose(device_, element_, sizes.out, sizes.window, sizes.in, turned, ordered));
+    TROUPE_RETURN_IF_FAILED(
+        transpose_matrices(device_, element_, sizes.out, sizes.window, sizes.in, turned, ordered));
     return ordered;
   }
   Status write_filter(std::byte* filter) {
@@ -228,9 +229,9 @@ class DnnSteps {
     if (!in_order(sizes)) {
       TROUPE_ASSIGN(ordered, memory(sizes.window * sizes.in * sizes.out));
       TROUPE_RETURN_IF_FAILED(
-          transpose(device_, element_, sizes.out, sizes.in, sizes.window, filter, ordered));
+          transpose_matrices(device_, element_, sizes.out, sizes.in, sizes.window, filter, ordered));
     }
-    return transpose(device_, element_, 1, sizes.out, sizes.window * sizes.in, ordered, work_.out);
+    return transpose_matrices(device_, element_, 1, sizes.out, sizes.window * sizes.in, ordered, work_.out);
   }
 
   /// Returns where cuDNN writes: the output itself if it need not be changed afterwards.

@@ -42,8 +42,8 @@ Status move_images(DeviceContext& device, size_t element, const ImageShape& from
 Status change_layout(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                      void* target) {
   const bool last = from.channels_last();
-  return transpose(device, element, from.batch(), last ? from.area() : from.channels(),
-                   last ? from.channels() : from.area(), source, target);
+  return transpose_matrices(device, element, from.batch(), last ? from.area() : from.channels(),
+                            last ? from.channels() : from.area(), source, target);
 }
 
 }  // namespace troupe::gpu

@@ -60,8 +60,8 @@ Status transpose_elements(DeviceContext& device, size_t batch, size_t rows, size
 
 }  // namespace
 
-Status transpose(DeviceContext& device, size_t element, size_t batch, size_t rows, size_t columns,
-                 const void* from, void* to) {
+Status transpose_matrices(DeviceContext& device, size_t element, size_t batch, size_t rows, size_t columns,
+                          const void* from, void* to) {
   if (batch == 0 || rows == 0 || columns == 0) return {};
   if (element == 2) return transpose_elements<uint16_t>(device, batch, rows, columns, from, to);
   if (element == 4) return transpose_elements<uint32_t>(device, batch, rows, columns, from, to);

@@ -1,5 +1,5 @@
-// LSTMBlockCell, BlockLSTM and BlockLSTMV2 on GPUs: see lstm_blocks.cpp. The products of x with the weights are computed for all steps
-// at once.
+// LSTMBlockCell, BlockLSTM and BlockLSTMV2 on GPUs: see lstm_blocks.cpp. The products of x with the weights are computed for all
+// steps at once.
 #include "kernels/gpu/coordinates.h"
 #include "kernels/gpu/gemm.h"
 #include "kernels/gpu/gpu_kernel.h"
