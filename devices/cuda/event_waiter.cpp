@@ -82,9 +82,11 @@ void EventWaiter::serve() {
   while (true) {
     if (waiting_.empty()) {
       if (ending_) return;
-      sleeping_ = true;
-      changed_.wait(lock, [&] { return ending_ || !waiting_.empty(); });
-      sleeping_ = false;
+      // A thread that polls may have taken what this thread was woken for, so it may go to sleep again here.
+      changed_.wait(lock, [&] {
+        sleeping_ = !ending_ && waiting_.empty();
+        return !sleeping_;
+      });
       continue;
     }
     if (const cudaError_t state = await_front(lock); state != cudaErrorNotReady) finish_front(lock, state);
