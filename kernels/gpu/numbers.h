@@ -26,49 +26,43 @@ template <class T>
 TROUPE_ANY Wide<T> load(const T& element) {
   return element;
 }
-#if defined(__CUDACC__)
 template <>
 TROUPE_ANY inline float load(const Half& element) {
+#if defined(__CUDA_ARCH__)
   return __half2float(reinterpret_cast<const __half&>(element));
+#else
+  return static_cast<float>(element);
+#endif
 }
 template <>
 TROUPE_ANY inline float load(const BFloat16& element) {
+#if defined(__CUDA_ARCH__)
   return __bfloat162float(reinterpret_cast<const __nv_bfloat16&>(element));
-}
 #else
-template <>
-inline float load(const Half& element) {
   return static_cast<float>(element);
-}
-template <>
-inline float load(const BFloat16& element) {
-  return static_cast<float>(element);
-}
 #endif
+}
 
-/// Stores a number as an element, rounded to nearest even.
+/// Stores a number as an element, on GPUs rounded to nearest even.
 template <class T>
 TROUPE_ANY void store(T& element, Wide<T> value) {
   element = value;
 }
-#if defined(__CUDACC__)
 template <>
 TROUPE_ANY inline void store(Half& element, float value) {
+#if defined(__CUDA_ARCH__)
   reinterpret_cast<__half&>(element) = __float2half_rn(value);
+#else
+  element = Half(value);
+#endif
 }
 template <>
 TROUPE_ANY inline void store(BFloat16& element, float value) {
+#if defined(__CUDA_ARCH__)
   reinterpret_cast<__nv_bfloat16&>(element) = __float2bfloat16_rn(value);
-}
 #else
-template <>
-inline void store(Half& element, float value) {
-  element = Half(value);
-}
-template <>
-inline void store(BFloat16& element, float value) {
   element = BFloat16(value);
-}
 #endif
+}
 
 }  // namespace troupe::gpu
