@@ -166,7 +166,7 @@ Status normalize(const BatchNormArguments& arguments, DeviceContext& device) {
                             arguments.epsilon, factor}));
   TROUPE_ASSIGN(const auto strides, (strides_of<1, 3>(box_of(arguments.channels))));
   const float* const const_factor = factor;
-  return gpu::map(device, Normalize{}, arguments.y.write<T>().size(), arguments.y.write<T>().data(), strides,
+  return gpu::map_strided(device, Normalize{}, arguments.y.write<T>().size(), arguments.y.write<T>().data(), strides,
                   arguments.x.as<T>().data(), arguments.saved_mean.as<float>().data(), const_factor,
                   arguments.offset.as<float>().data());
 }
@@ -266,7 +266,7 @@ Status batch_norm_grad(const BatchNormGradArguments& arguments, DeviceContext& d
       device, box, gpu::Plus<TwoSums>{}, GradientSums<T>{gradient, x, mean, ChannelOf(box)}, write));
   TROUPE_ASSIGN(const auto strides, (strides_of<2, 4>(box)));
   const auto vector = [](const float* data) { return data; };
-  return gpu::map(device, CombineGradient{}, arguments.x_gradient.write<T>().size(),
+  return gpu::map_strided(device, CombineGradient{}, arguments.x_gradient.write<T>().size(),
                   arguments.x_gradient.write<T>().data(), strides, gradient, x, mean, vector(to.by_gradient),
                   vector(to.by_distance), vector(to.rest));
 }
