@@ -188,7 +188,7 @@ void add_sources(OpLibrary& library) {
                  .attr("dtype: type")
                  .shape(const_shape)
                  .not_differentiable());
-  library.kernel(kernel_on("CPU", "Const", prepare_const).inexpensive());
+  library.kernel(kernel_on(std::string(any_device), "Const", prepare_const).inexpensive());
   library.op(placeholder_op("Placeholder", "shape: shape = ?").constructor("placeholder(dtype, shape)"));
   library.op(placeholder_op("PlaceholderV2", "shape: shape"));
   for (const char* name : {"Placeholder", "PlaceholderV2"})
