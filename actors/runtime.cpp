@@ -52,9 +52,9 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
   const int gpus = value_or_throw(gpus_of(options));
   for (int id = 0; id < gpus; ++id) {
     const DeviceName name{options.job, 0, options.task, "GPU", id};
-    devices.push_back(value_or_throw(make_gpu(
-        name, incarnation_from(random), pool,
-        {.index = id, .memory_cap = runtime.gpu_memory, .tf32 = runtime.tf32})));
+    devices.push_back(
+        value_or_throw(make_gpu(name, incarnation_from(random), pool,
+                                {.index = id, .memory_cap = runtime.gpu_memory, .tf32 = runtime.tf32})));
   }
   return devices;
 }

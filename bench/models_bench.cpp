@@ -1,6 +1,7 @@
 // A model of examples/models as a process that bench/peers/models.py steers, beside the same model in TensorFlow and PyTorch:
 //   models_bench MODEL BATCH THREADS [tf32]
-// On a machine with a GPU, in a build with CUDA, the model runs there, and its inputs stay there. `tf32` lets products round to TF32.
+// On a machine with a GPU, in a build with CUDA, the model runs there, and its inputs stay there. `tf32` lets products round to
+// TF32.
 // Prints {"weights": [[NAME, [DIM...], TRAINABLE]...], "dims": [those of the inputs], "tokens": how many there are, 0 for images,
 // "classes": COUNT}, then answers each line of its input with one line:
 //   load FILE        reads the weights, float32 in that order, and the inputs: images of float32, or tokens of int32; the label of
@@ -10,8 +11,8 @@
 //   training N       {"seconds": [of N steps, forward and backward]}
 //   inference N      {"seconds": [of N steps, forward in the inference form]}
 //   update N         {"seconds": [of N steps, forward, backward, and gradient descent with rate 0; only the loss is fetched]}
-//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training", "inference" or "update"; with the name of an op as a
-//                    second word, {NODE: its mean seconds} for the nodes of this op
+//   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training", "inference" or "update"; with the name of
+//                    an op as a second word, {NODE: its mean seconds} for the nodes of this op
 //   places           {DEVICE: {OP: how many nodes of this op run there in a step of "update"}}
 //   memory           {"bytes": the most memory that the process has had, or that its tensors took of the GPU}
 #include <chrono>

@@ -8,7 +8,8 @@ Status take_fault(GpuFault& fault) {
   if (fault.set == 0) return {};
   std::string text = fault.what;
   for (const int64_t number : {fault.value, fault.limit})
-    if (const size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, std::to_string(number));
+    if (const size_t at = text.find("{}"); at != std::string::npos)
+      text.replace(at, 2, std::to_string(number));
   fault = {};
   return invalid_argument(std::move(text));
 }

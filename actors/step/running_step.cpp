@@ -123,10 +123,10 @@ void PartitionStep::give(const Offer& offer, Reply reply) {
   }
   auto kept = std::make_shared<Reply>(std::move(reply));
   read(*offer.cell, Reply([self = self(), kept](Result<AnyMessage> answer) {
-         Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
-         if (!value) return (*kept)(value.status());
-         self->give(*value, std::move(*kept));
-       }));
+    Result<Tensor> value = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
+    if (!value) return (*kept)(value.status());
+    self->give(*value, std::move(*kept));
+  }));
 }
 
 /// Answers with the tensor, in host memory.

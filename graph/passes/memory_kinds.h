@@ -1,7 +1,7 @@
 // MemoryKinds: which tensors of a placed graph are in host memory although their node runs on another device (features.md I4).
 // The definitions of ops say so (ArgDef::on_host). Control-flow ops keep int32, bool and string tensors there,
-// which are shapes, counters and predicates. Constants and feeds are there if nothing on their device needs them elsewhere. On a CPU
-// there is one memory only. Used by the partitioner and by plans. One thread.
+// which are shapes, counters and predicates. Constants and feeds are there if nothing on their device needs them elsewhere. On a
+// CPU there is one memory only. Used by the partitioner and by plans. One thread.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Gives each device with memory of its own, and each of its two memories, a copy of the constants that its nodes take, so that a step
-// moves none of them. Runs after placement, before the graph is cut. A function without state; one thread.
+// Gives each device with memory of its own, and each of its two memories, a copy of the constants that its nodes take, so that a
+// step moves none of them. Runs after placement, before the graph is cut. A function without state; one thread.
 #pragma once
 
 #include <span>

@@ -51,8 +51,7 @@ Result<std::vector<Tensor>> run_op_there(const OpDevice& where, const SingleOp& 
   if (takes_variables(*op.node().op)) {
     std::vector<Tensor> outputs;
     const Completion done = where.device.run([&](DeviceContext& context) -> Status {
-      TROUPE_ASSIGN(outputs,
-                    run_kernel(*where.library, where.device.type(), op, std::move(inputs), context));
+      TROUPE_ASSIGN(outputs, run_kernel(*where.library, where.device.type(), op, std::move(inputs), context));
       return {};
     });
     TROUPE_RETURN_IF_FAILED(wait_for(where, done));
@@ -87,7 +86,8 @@ double difference_of(const Tensor& a, const Tensor& b) {
   const Tensor left = converted(a, DType::Double), right = converted(b, DType::Double);
   double largest = 1e-30, difference = 0;
   for (int64_t i = 0; i < a.elements(); ++i) {
-    const double x = left.as<double>()[static_cast<size_t>(i)], y = right.as<double>()[static_cast<size_t>(i)];
+    const double x = left.as<double>()[static_cast<size_t>(i)],
+                 y = right.as<double>()[static_cast<size_t>(i)];
     if (std::isfinite(x) && std::isfinite(y)) {
       largest = std::max(largest, std::max(std::abs(x), std::abs(y)));
       difference = std::max(difference, std::abs(x - y));
@@ -105,8 +105,9 @@ void check_close(const OpCase& sample, const char* where, const Result<std::vect
   for (size_t i = 0; i < expected.size(); ++i) {
     const Tensor &there = (*got)[i], &here = expected[i];
     BOOST_TEST_REQUIRE(there.signature() == here.signature(), sample.op << " " << where << ": output " << i);
-    const bool same = is_inexact(here.dtype()) ? difference_of(there, here) <= tolerance_of(sample.op, here.dtype())
-                                               : identical(there, here);
+    const bool same = is_inexact(here.dtype())
+                          ? difference_of(there, here) <= tolerance_of(sample.op, here.dtype())
+                          : identical(there, here);
     BOOST_TEST(same, sample.op << " " << where << ": output " << i << " is " << text_of(there)
                                << ", on a CPU " << text_of(here));
   }
@@ -171,9 +172,8 @@ Result<std::vector<Tensor>> run_on_device(const OpDevice& where, const OpCase& s
 Result<std::vector<Tensor>> run_delayed(const std::shared_ptr<const OpLibrary>& library,
                                         const std::string& device_type, const OpCase& sample) {
   InlinePool pool;
-  DelayedDevice device(
-      name_of(device_type, 1), pool,
-      {.drive = DelayedDevice::Drive::Manual, .kernel_type = device_type, .guarded = true});
+  DelayedDevice device(name_of(device_type, 1), pool,
+                       {.drive = DelayedDevice::Drive::Manual, .kernel_type = device_type, .guarded = true});
   TROUPE_ASSIGN(auto outputs, run_on_device({library, device, [&] { device.advance(); }}, sample));
   TROUPE_RETURN_IF_FAILED(device.check_memory());
   return outputs;
@@ -182,7 +182,8 @@ Result<std::vector<Tensor>> run_delayed(const std::shared_ptr<const OpLibrary>& 
 void check_on_gpu(const OpCase& sample, const std::vector<Tensor>& expected) {
   if (!has_gpu_kernel(sample)) return;
   BOOST_TEST_CHECKPOINT(sample.op << " by the kernel of GPUs");
-  check_close(sample, "by the kernel of GPUs on the host", run_delayed(gpu_library(), "GPU", sample), expected);
+  check_close(sample, "by the kernel of GPUs on the host", run_delayed(gpu_library(), "GPU", sample),
+              expected);
   if (Device* const gpu = test_gpu())
     check_close(sample, "on a GPU", run_on_device({gpu_library(), *gpu, {}}, sample), expected);
 }
@@ -190,8 +191,8 @@ void check_on_gpu(const OpCase& sample, const std::vector<Tensor>& expected) {
 void check_refused_on_gpu(const BadCase& bad) {
   if (!has_gpu_kernel(bad.sample)) return;
   const auto check = [&](const char* where, const Status& refused) {
-    BOOST_TEST(says(refused.message(), bad.text),
-               bad.sample.op << " " << where << ": '" << refused.message() << "' does not say '" << bad.text << "'");
+    BOOST_TEST(says(refused.message(), bad.text), bad.sample.op << " " << where << ": '" << refused.message()
+                                                                << "' does not say '" << bad.text << "'");
   };
   check("by the kernel of GPUs on the host", run_delayed(gpu_library(), "GPU", bad.sample).status());
   if (Device* const gpu = test_gpu())

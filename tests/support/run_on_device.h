@@ -17,8 +17,7 @@ Result<std::vector<Tensor>> run_on_device(const OpDevice& where, const OpCase& s
 /// Runs the kernel that the library has for this type of device, with inputs that nobody else holds, so that it may write its
 /// output over them.
 Result<std::vector<Tensor>> run_kernel(const OpLibrary& library, std::string_view device_type,
-                                       const SingleOp& op, std::vector<Tensor> inputs,
-                                       DeviceContext& device);
+                                       const SingleOp& op, std::vector<Tensor> inputs, DeviceContext& device);
 /// Runs the sample on a DelayedDevice for kernels of this type, to whose memory nothing but the kernels' work has access.
 Result<std::vector<Tensor>> run_delayed(const std::shared_ptr<const OpLibrary>& library,
                                         const std::string& device_type, const OpCase& sample);

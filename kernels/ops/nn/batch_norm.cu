@@ -166,9 +166,9 @@ Status normalize(const BatchNormArguments& arguments, DeviceContext& device) {
                             arguments.epsilon, factor}));
   TROUPE_ASSIGN(const auto strides, (strides_of<1, 3>(box_of(arguments.channels))));
   const float* const const_factor = factor;
-  return gpu::map_strided(device, Normalize{}, arguments.y.write<T>().size(), arguments.y.write<T>().data(), strides,
-                  arguments.x.as<T>().data(), arguments.saved_mean.as<float>().data(), const_factor,
-                  arguments.offset.as<float>().data());
+  return gpu::map_strided(device, Normalize{}, arguments.y.write<T>().size(), arguments.y.write<T>().data(),
+                          strides, arguments.x.as<T>().data(), arguments.saved_mean.as<float>().data(),
+                          const_factor, arguments.offset.as<float>().data());
 }
 
 Status compute_batch_norm(const BatchNormArguments& arguments, DeviceContext& device) {
@@ -267,8 +267,8 @@ Status batch_norm_grad(const BatchNormGradArguments& arguments, DeviceContext& d
   TROUPE_ASSIGN(const auto strides, (strides_of<2, 4>(box)));
   const auto vector = [](const float* data) { return data; };
   return gpu::map_strided(device, CombineGradient{}, arguments.x_gradient.write<T>().size(),
-                  arguments.x_gradient.write<T>().data(), strides, gradient, x, mean, vector(to.by_gradient),
-                  vector(to.by_distance), vector(to.rest));
+                          arguments.x_gradient.write<T>().data(), strides, gradient, x, mean,
+                          vector(to.by_gradient), vector(to.by_distance), vector(to.rest));
 }
 
 Status compute_batch_norm_grad(const BatchNormGradArguments& arguments, DeviceContext& device) {
