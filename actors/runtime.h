@@ -45,8 +45,8 @@ struct RuntimeOptions {
   /// counted, nor is the memory that the program uses for anything but tensors.
   size_t memory = 0;
   std::vector<TaskOptions> tasks = {{}};
-  size_t gpu_memory =
-      0;  ///< the most bytes of each GPU that tensors may use; 0: 95 % of what is free at the start
+  /// The most bytes of each GPU that tensors may use; 0: 95 % of what is free at the start.
+  size_t gpu_memory = 0;
   /// Whether products and convolutions of float on GPUs may round their factors to TF32, which is several times as fast and has
   /// 10 bits of mantissa.
   bool tf32 = false;

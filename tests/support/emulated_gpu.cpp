@@ -1,5 +1,6 @@
 // A GPU for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, whose
-// kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use: MemoryKind::Device.
+// kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use:
+// MemoryKind::Device.
 #include <cstring>
 
 #include "devices/caching_allocator.h"
