@@ -1,20 +1,35 @@
 """Compares the models of examples/models on a GPU with the same models in PyTorch, which take turns in one run:
    python bench/peers/gpu_models.py build/cuda/bench [--rounds N] [--tf32] [--batch N,...] [--sides eager,compiled,graphs] MODEL...
 Needs a Python with torch for CUDA. Every side is a process of its own with the same weights and inputs, which stay on the GPU. A step is
-forward, backward and gradient descent with rate 0; its loss is fetched. Each row first compares the losses. A row has the medians over
-the rounds (minimum - maximum), the ratio of Troupe's median to the fastest other one, and the memory of the GPU that each side reserved.
+forward, backward and gradient descent with rate 0; its loss is fetched. Each row first compares the losses. A row has the means over
+the rounds (minimum - maximum), because neither side waits for the end of a step before it begins the next one; the ratio of Troupe's mean
+to the shortest other one; and the memory of the GPU that each process has.
 """
 import argparse
 import json
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 
-from models import HERE, Side, text, write_arrays
+from models import HERE, Side, write_arrays
 
 FRAMEWORKS = {"eager": "torch", "compiled": "torch_compiled", "graphs": "torch_graphs"}
 STEPS = 20  # that a side takes in its turn
+
+
+def text(times):
+    return f"{statistics.mean(times) * 1e3:.4g} ms ({min(times) * 1e3:.3g} - {max(times) * 1e3:.3g})"
+
+
+def gpu_memory(side):
+    """Returns how many GiB of the GPU the process has, as the driver says."""
+    query = ["nvidia-smi", "--query-compute-apps=pid,used_memory", "--format=csv,noheader,nounits"]
+    lines = subprocess.run(query, capture_output=True, text=True).stdout.splitlines()
+    used = dict(line.split(", ") for line in lines if ", " in line)
+    megabytes = used.get(str(side.process.pid), "")
+    return f"{int(megabytes) / 1024:.2f}" if megabytes.isdigit() else "?"
 
 
 def started(model, batch, options, folder):
@@ -40,15 +55,15 @@ def measure(model, batch, options):
         for _ in range(options.rounds + 1):
             for side in sides:
                 side.times += side.ask("update", STEPS)["seconds"]
+    memory = [gpu_memory(side) for side in sides]
     for side in sides:
         side.times = side.times[STEPS:]  # the first turn prepares
-        side.memory = side.ask("memory")["bytes"]
         side.end()
-    medians = [statistics.median(side.times) for side in sides]
-    ratio = f"{medians[0] / min(medians[1:]):.3f}" if len(sides) > 1 else ""
+    means = [statistics.mean(side.times) for side in sides]
+    ratio = f"{means[0] / min(means[1:]):.3f}" if len(sides) > 1 else ""
     spread = (max(losses) - min(losses)) / abs(losses[0])
     cells = [f"{model}, batch {batch}{', TF32' if options.tf32 else ''}"] + [text(side.times) for side in sides]
-    return cells + [ratio, " / ".join(f"{side.memory / 2**30:.2f}" for side in sides), f"{spread:.1e}"], [side.name for side in sides]
+    return cells + [ratio, " / ".join(memory), f"{spread:.1e}"], [side.name for side in sides]
 
 
 def main():
