@@ -151,9 +151,9 @@ Completion CudaDevice::copy(const Tensor& from, Tensor& to) {
 }
 
 Completion CudaDevice::copy_now(const Tensor& from, Tensor& to) {
-  if (from.bytes() == 0) return {};
   (void)cudaSetDevice(options_.index);
   if (to.memory() != MemoryKind::Device) return copy_to_host(from, to);
+  if (from.bytes() == 0) return {};
   if (from.memory() != MemoryKind::Device) return copy_to_device(from, to);
   return Completion(cuda_status(
       cudaMemcpyAsync(to.mutable_data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, stream_),
@@ -184,6 +184,7 @@ Completion CudaDevice::copy_to_device(const Tensor& from, Tensor& to) {
   return {};
 }
 
+// Also a tensor without elements is waited for, because the kernels before it may report a wrong value.
 Completion CudaDevice::copy_to_host(const Tensor& from, Tensor& to) {
   Tensor target = to;
   if (to.memory() != MemoryKind::Pinned) {
