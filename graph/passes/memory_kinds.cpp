@@ -9,6 +9,9 @@ namespace {
 
 bool is_source(const Node& node) { return node.type() == "Const" || node.type() == "_Arg"; }
 
+/// A step returns what it fetches from wherever it lies.
+bool is_fetch(const Node& node) { return node.type() == "_Retval"; }
+
 }  // namespace
 
 bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype) {
@@ -23,7 +26,7 @@ std::vector<bool> host_sources(const Graph& graph, const std::function<bool(Node
   std::vector<bool> result(graph.size());
   for (const Node& node : graph.nodes()) result[node.id] = is_source(node);
   for (const Node& node : graph.nodes()) {
-    if (node.type() == "_Send") continue;  // it sends what lies on the host, too
+    if (node.type() == "_Send" || is_fetch(node)) continue;  // they take what lies on the host, too
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Output input = node.inputs[i];
       if (result[input.node] && same_device(input.node, node.id) &&
@@ -50,8 +53,10 @@ bool MemoryKinds::output_on_host(Output output) const {
 }
 
 bool MemoryKinds::input_on_host(NodeId id, size_t index, DeviceId device) const {
+  if (!has_own_memory(device)) return false;
   const Node& node = graph_.node(id);
-  return has_own_memory(device) && lies_on_host(node, index, true, graph_.dtype(node.inputs[index]));
+  if (is_fetch(node)) return device_[node.inputs[index].node] != device || output_on_host(node.inputs[index]);
+  return lies_on_host(node, index, true, graph_.dtype(node.inputs[index]));
 }
 
 }  // namespace troupe

@@ -85,6 +85,12 @@ struct Perceptron : Machine {
   }
 };
 
+boost::test_tools::assertion_result needs_gpu(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(has_gpu());
+  result.message() << "this process can use no GPU";
+  return result;
+}
+
 bool close(const Tensor& a, const Tensor& b) {
   return std::ranges::equal(a.as<float>(), b.as<float>(),
                             [](float x, float y) { return std::abs(x - y) <= 1e-5f * (1 + std::abs(y)); });
@@ -92,9 +98,7 @@ bool close(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(gpu_steps, *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
-                        return boost::test_tools::assertion_result(has_gpu());
-                      }))
+BOOST_AUTO_TEST_SUITE(gpu_steps, *boost::unit_test::precondition(needs_gpu))
 
 BOOST_AUTO_TEST_CASE(a_training_is_that_of_a_cpu) {
   Perceptron there(1), here(0);

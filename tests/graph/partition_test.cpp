@@ -350,12 +350,19 @@ std::pair<ToyGraph, std::vector<DeviceId>> random_graph(uint64_t seed) {
   return {std::move(g), std::move(device)};
 }
 
+/// Returns the nodes that send what lies in the memory of their device, or on the host.
+std::vector<const Node*> senders(const Partition& partition) {
+  auto found = of_type(partition, "_Send");
+  std::ranges::copy(of_type(partition, "_HostSend"), std::back_inserter(found));
+  return found;
+}
+
 /// Returns the output of the whole graph from which an input of a partition's node comes, possibly through a Recv.
 std::string origin_of(const std::vector<Partition>& parts, const Partition& mine, Output output) {
   const Node& node = mine.graph.node(output.node);
   if (node.type() != "_Recv") return mine.graph.name_of(output);
   for (const Partition& from : parts)
-    for (const Node* send : of_type(from, "_Send"))
+    for (const Node* send : senders(from))
       if (send->attrs.get<std::string>("tensor_name") == node.attrs.get<std::string>("tensor_name"))
         return from.graph.name_of(send->inputs[0]);
   return "nobody sends " + node.name;
@@ -372,7 +379,7 @@ BOOST_AUTO_TEST_CASE(random_graphs_keep_their_edges) {
     std::set<std::tuple<std::string, std::string>> pairs;
     for (const Partition& mine : parts) {
       const std::string own_name = cluster()[mine.device].name.text();
-      for (const Node* send : of_type(mine, "_Send")) {
+      for (const Node* send : senders(mine)) {
         ++sends[send->attrs.get<std::string>("tensor_name")];
         BOOST_TEST(send->attrs.get<std::string>("send_device") == own_name);
         const auto& to = send->attrs.get<std::string>("recv_device");
