@@ -1,21 +1,10 @@
 #include "tests/support/op_library.h"
 
-#include "kernels/gpu/all_gpu_kernels.h"
-
 namespace troupe::test {
 
 std::shared_ptr<const OpLibrary> op_library() {
   static const auto library = make_op_library();
   return library;
-}
-
-std::shared_ptr<const OpLibrary> gpu_library() {
-#if defined(TROUPE_CUDA)
-  return op_library();
-#else
-  static const auto library = make_op_library(add_gpu_kernels);
-  return library;
-#endif
 }
 
 }  // namespace troupe::test

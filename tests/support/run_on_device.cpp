@@ -9,8 +9,8 @@
 #include "graph/build/signature.h"
 #include "kernels/loops/cast.h"
 #include "tests/support/delayed_device.h"
+#include "tests/support/gpu_library.h"
 #include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
 #include "tests/support/test_gpu.h"
 
 namespace troupe::test {
