@@ -295,24 +295,24 @@ struct DelayedFixture : StepFixture {
 
 }  // namespace
 
-// The step is parked meanwhile, and changes nothing early.
+// The step is parked meanwhile, and changes nothing early. The device copies the feed and computes `first`, then computes `second`,
+// then copies it to the host.
 BOOST_FIXTURE_TEST_CASE(a_device_may_finish_later, DelayedFixture) {
   {
     ScriptedHost host(plan());
     host.start({Tensor::scalar(1.0f)});
     BOOST_TEST(host.outcome.empty());
-    BOOST_TEST(device.advance() == 1u);
-    BOOST_TEST(host.wakes == 1);
-    host.runner.drive();
-    BOOST_TEST(device.advance() == 1u);
-    BOOST_TEST(host.wakes == 2);
-    host.runner.drive();
+    int wakes = 0;
+    for (const size_t works : {2, 1, 1}) {
+      BOOST_TEST(device.advance() == works);
+      BOOST_TEST(host.wakes == ++wakes);
+      host.runner.drive();
+    }
     BOOST_REQUIRE(host.outcome.size() == 1);
     BOOST_TEST(host.outcome[0].ok());
     BOOST_TEST(host.fetched() == 3);
-    BOOST_TEST(device.memory_statistics().in_use == sizeof(float));
+    BOOST_TEST(device.memory_statistics().in_use == 0u);
   }
-  BOOST_TEST(device.memory_statistics().in_use == 0u);
   BOOST_TEST(device.check_memory().ok());
 }
 
@@ -323,7 +323,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_step_waits_for_its_device, DelayedFixture) {
   BOOST_TEST(host.runner.cancel(cancelled("stop")));
   host.runner.drive();
   BOOST_TEST(host.outcome.empty());
-  BOOST_TEST(device.advance() == 1u);
+  BOOST_TEST(device.advance() == 2u);
   host.runner.drive();
   check_failure(host.outcome, Code::Cancelled, "stop");
   BOOST_TEST(device.advance() == 0u);
