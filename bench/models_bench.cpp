@@ -14,7 +14,7 @@
 //   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training", "inference" or "update"; with the name of
 //                    an op as a second word, {NODE: its mean seconds} for the nodes of this op
 //   places           {DEVICE: {OP: how many nodes of this op run there in a step of "update"}}
-//   memory           {"bytes": the most memory that the process has had, or that its tensors took of the GPU}
+//   memory           {"bytes": the most memory that the process has had on the host}
 #include <chrono>
 #include <fstream>
 #include <functional>

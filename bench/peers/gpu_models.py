@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from models import HERE, Side, write_arrays
+from models import HERE, Side, print_head, write_arrays
 
 FRAMEWORKS = {"eager": "torch", "compiled": "torch_compiled", "graphs": "torch_graphs"}
 STEPS = 20  # that a side takes in its turn
@@ -81,7 +81,7 @@ def main():
             cells, names = measure(model, batch, options)
             if not head:
                 columns = ["step"] + names + ["ratio to the fastest other", "memory, GiB", "losses differ by"]
-                print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+                print_head(columns)
                 head = True
             print("| " + " | ".join(cells) + " |", flush=True)
 

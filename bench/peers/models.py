@@ -87,6 +87,10 @@ def compare(sides, folder):
             max([differs(arrays[i], arrays[j]) for i in peers for j in peers if i < j], default=0))
 
 
+def print_head(columns):
+    print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+
+
 def text(times):
     scale = 1e3
     return f"{statistics.median(times) * scale:.4g} ms ({min(times) * scale:.3g} - {max(times) * scale:.3g})"
@@ -145,7 +149,7 @@ def main():
         names, cells = measure(model, size, command, program, rounds)
         if not head:
             columns = ["step"] + names + ["ratio to the fastest other", "peak memory, GiB", "loss, gradients, gradients among the others differ by"]
-            print("| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+            print_head(columns)
             head = True
         print("| " + " | ".join(cells) + " |", flush=True)
 

@@ -498,9 +498,6 @@ class TorchModel:
         if self.on_gpu:
             self.torch.cuda.synchronize()
 
-    def memory(self):
-        return self.torch.cuda.max_memory_reserved() if self.on_gpu else peak_memory()
-
 
 # ---- Commands
 
@@ -546,7 +543,7 @@ def main():
         elif command in ("training", "update", "inference"):
             answer["seconds"] = seconds(getattr(model, command + "_step"), int(argument[0]))
         elif command == "memory":
-            answer["bytes"] = model.memory() if hasattr(model, "memory") else peak_memory()
+            answer["bytes"] = peak_memory()
         print(json.dumps(answer), flush=True)
 
 

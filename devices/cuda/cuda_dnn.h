@@ -17,7 +17,6 @@ namespace troupe {
 struct CudaDnn {
   decltype(&cudnnGetErrorString) error_string = nullptr;
   decltype(&cudnnCreateTensorDescriptor) tensor_create = nullptr;
-  decltype(&cudnnSetTensor4dDescriptorEx) tensor_set_4d = nullptr;
   decltype(&cudnnSetTensorNdDescriptor) tensor_set = nullptr;
   decltype(&cudnnDestroyTensorDescriptor) tensor_destroy = nullptr;
   decltype(&cudnnCreateFilterDescriptor) filter_create = nullptr;
@@ -29,13 +28,10 @@ struct CudaDnn {
   decltype(&cudnnSetConvolutionGroupCount) convolution_set_groups = nullptr;
   decltype(&cudnnDestroyConvolutionDescriptor) convolution_destroy = nullptr;
   decltype(&cudnnGetConvolutionForwardAlgorithm_v7) forward_algorithms = nullptr;
-  decltype(&cudnnGetConvolutionForwardWorkspaceSize) forward_workspace = nullptr;
   decltype(&cudnnConvolutionForward) forward = nullptr;
   decltype(&cudnnGetConvolutionBackwardDataAlgorithm_v7) data_algorithms = nullptr;
-  decltype(&cudnnGetConvolutionBackwardDataWorkspaceSize) data_workspace = nullptr;
   decltype(&cudnnConvolutionBackwardData) backward_data = nullptr;
   decltype(&cudnnGetConvolutionBackwardFilterAlgorithm_v7) filter_algorithms = nullptr;
-  decltype(&cudnnGetConvolutionBackwardFilterWorkspaceSize) filter_workspace = nullptr;
   decltype(&cudnnConvolutionBackwardFilter) backward_filter = nullptr;
   cudnnHandle_t handle = nullptr;
   /// What kernels have prepared for convolutions, by all sizes that it depends on.

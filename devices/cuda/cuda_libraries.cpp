@@ -61,7 +61,6 @@ Result<std::unique_ptr<CudaDnn>> load_dnn(cudaStream_t stream) {
   auto dnn = std::make_unique<CudaDnn>();
   TROUPE_RETURN_IF_FAILED(library.find("cudnnGetErrorString", dnn->error_string));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnCreateTensorDescriptor", dnn->tensor_create));
-  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetTensor4dDescriptorEx", dnn->tensor_set_4d));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnSetTensorNdDescriptor", dnn->tensor_set));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnDestroyTensorDescriptor", dnn->tensor_destroy));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnCreateFilterDescriptor", dnn->filter_create));
@@ -73,15 +72,11 @@ Result<std::unique_ptr<CudaDnn>> load_dnn(cudaStream_t stream) {
   TROUPE_RETURN_IF_FAILED(library.find("cudnnSetConvolutionGroupCount", dnn->convolution_set_groups));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnDestroyConvolutionDescriptor", dnn->convolution_destroy));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionForwardAlgorithm_v7", dnn->forward_algorithms));
-  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionForwardWorkspaceSize", dnn->forward_workspace));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionForward", dnn->forward));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionBackwardDataAlgorithm_v7", dnn->data_algorithms));
-  TROUPE_RETURN_IF_FAILED(library.find("cudnnGetConvolutionBackwardDataWorkspaceSize", dnn->data_workspace));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionBackwardData", dnn->backward_data));
   TROUPE_RETURN_IF_FAILED(
       library.find("cudnnGetConvolutionBackwardFilterAlgorithm_v7", dnn->filter_algorithms));
-  TROUPE_RETURN_IF_FAILED(
-      library.find("cudnnGetConvolutionBackwardFilterWorkspaceSize", dnn->filter_workspace));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionBackwardFilter", dnn->backward_filter));
   decltype(&cudnnCreate) create = nullptr;
   decltype(&cudnnSetStream) set_stream = nullptr;
