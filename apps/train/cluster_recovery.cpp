@@ -227,8 +227,7 @@ void ClusterRounds::look_for_stall() {
 
 bool ClusterRounds::recover(const Status& failure) {
   if (!may_recover(failure)) return false;
-  requested_ = 0;
-  recover_servers(failure);
+  recover_servers(failure);  // a worker that had fallen behind runs the rounds that it has missed
   return true;
 }
 

@@ -125,6 +125,20 @@ BOOST_AUTO_TEST_CASE(other_modes_go_on_from_the_mirror_too) {
   }
 }
 
+// The worker has not run the rounds of an epoch when the trainer's own step finds the server lost.
+BOOST_AUTO_TEST_CASE(a_worker_that_has_fallen_behind_goes_on_from_the_mirror) {
+  Program launcher(TROUPE_PROGRAM,
+                   arguments("late", mirrored("ps=2,worker=3", R"(mode="sync",shards=3,backup_workers=1)")));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 4 "), launcher.output());
+  const auto tasks = test::children_of(launcher.process());
+  kill(tasks.back(), SIGSTOP);
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 6 "), launcher.output());
+  kill(tasks.front(), SIGKILL);
+  kill(tasks.back(), SIGCONT);
+  BOOST_TEST(launcher.end() == 0, launcher.output());
+  BOOST_TEST(says(launcher, "the variables of "), launcher.output());
+}
+
 BOOST_AUTO_TEST_CASE(a_run_without_servers_cannot_mirror_them) {
   for (const Arguments& where : {Arguments{}, mirrored("worker=2", "mode=\"allreduce\"")}) {
     auto more = where;
