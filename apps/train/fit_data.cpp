@@ -37,7 +37,7 @@ std::vector<std::string> in_order(std::vector<std::string> texts) {
 template <class T>
 std::string setting(const std::string& key, const std::vector<T>& values) {
   config::List list;
-  for (const T& value : values) list.push_back({value, {}});
+  for (const T& value : values) list.emplace_back().data = value;
   return key + '=' + config::to_toml(config::Value{std::move(list), {}});
 }
 

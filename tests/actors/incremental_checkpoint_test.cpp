@@ -38,7 +38,7 @@ struct Model {
 
 /// A process with one task, and its session.
 struct Process {
-  explicit Process(SimulatedDisk& disk) : disk(disk) {}
+  explicit Process(SimulatedDisk& on) : disk(on) {}
 
   static Tensor tensor(int64_t size, float value) {
     Tensor result = value_or_throw(Tensor::allocate(DType::Float, Shape{size}));

@@ -67,7 +67,8 @@ std::vector<double> numbers(const data::Dataset& samples, const std::string& col
   BOOST_TEST_REQUIRE(values, "there is a column " << column);
   std::vector<double> out;
   for (size_t i = 0; i < static_cast<size_t>(values->elements()); ++i)
-    out.push_back(values->dtype() == DType::Int32 ? values->as<int32_t>()[i] : values->as<float>()[i]);
+    out.push_back(values->dtype() == DType::Int32 ? static_cast<double>(values->as<int32_t>()[i])
+                                                  : static_cast<double>(values->as<float>()[i]));
   return out;
 }
 

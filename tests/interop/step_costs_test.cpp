@@ -24,9 +24,9 @@ BOOST_AUTO_TEST_SUITE(step_costs)
 BOOST_AUTO_TEST_CASE(what_costs_most_comes_first_and_all_adds_up) {
   StepCosts costs;
   DeviceProfile device{"a", {}, nanoseconds(6'000), nanoseconds(8'000)};
-  device.nodes = {{"x", "Add", 1, nanoseconds(1'000)},
-                  {"y", "MatMul", 2, nanoseconds(3'000)},
-                  {"z", "Add", 1, nanoseconds(1'000)}};
+  device.nodes = {{.name = "x", .op = "Add", .runs = 1, .time = nanoseconds(1'000)},
+                  {.name = "y", .op = "MatMul", .runs = 2, .time = nanoseconds(3'000)},
+                  {.name = "z", .op = "Add", .runs = 1, .time = nanoseconds(1'000)}};
   costs.add(nanoseconds(10'000), {device});
   costs.add(nanoseconds(20'000), {device});
   BOOST_TEST(costs.step_microseconds() == 15);
