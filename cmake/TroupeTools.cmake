@@ -12,12 +12,13 @@ if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# troupe_precompile(<target> <header>...): ccache needs -fpch-preprocess to see through g++'s precompiled headers.
+# troupe_precompile(<target> <header>...): compiles these headers once for the target, together with the usual ones of the standard
+# library. Name those that most files of the target include, relative to the source tree: with absolute paths, checkouts would not share
+# objects. ccache needs -fpch-preprocess to see through precompiled headers of g++.
+set(CMAKE_PCH_PROLOGUE "")  # the headers are not those of the system: their warnings are wanted
 function(troupe_precompile target)
-  target_precompile_headers(${target} PRIVATE ${ARGN})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -fpch-preprocess)
-  else()
-    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-  endif()
+  set(headers algorithm functional map memory optional span string string_view utility vector ${ARGN})
+  list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+  target_precompile_headers(${target} PRIVATE ${headers})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 endfunction()
