@@ -129,13 +129,14 @@ Result<std::vector<NodeReport>> cluster_status(const ClusterSpec& cluster,
 }
 
 Result<std::string> control_cluster(const ClusterSpec& cluster, const std::string& action,
-                                    std::chrono::nanoseconds timeout) try {
+                                    const std::string& task, std::chrono::nanoseconds timeout) try {
   Runtime runtime(client_of(cluster));
   auto workers = nodes_of(cluster);
   std::erase_if(workers, [](const NodeReport& node) { return !node.task.starts_with("/job:worker/"); });
   await_links(runtime, workers, Clock::now() + timeout);
   Draft<wire::ControlTraining> draft;
   draft->setAction(as_text(action));
+  draft->setTask(as_text(task));
   const AnyMessage request = draft.finish();
   Status failure = not_found("the cluster has no job worker");
   for (const NodeReport& worker : workers) {
@@ -144,7 +145,7 @@ Result<std::string> control_cluster(const ClusterSpec& cluster, const std::strin
     const Answers answers = runtime.services().call_all({{*trainer, request}});
     if (answers[0]) return std::string(view(Message<wire::TrainingControlled>(*answers[0])->getCheckpoint()));
     failure = answers[0].status();
-    if (failure.code() == Code::FailedPrecondition || failure.code() == Code::Unimplemented) break;
+    if (failure.code() == Code::FailedPrecondition || failure.code() == Code::InvalidArgument) break;
   }
   return failure;
 } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, or to end.
+// The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, to end, or to do without a worker.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -19,39 +19,45 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CtlArguments {
-  std::vector<std::string> words;  ///< the run, unless there is a cluster, and the action
+  /// The run, unless there is a cluster; the action, and its worker if it takes one.
+  std::vector<std::string> words;
   std::string cluster;
   bool json = false;
 
-  const std::string& action() const { return words.back(); }
+  size_t place() const { return cluster.empty() ? 1 : 0; }
+  const std::string& action() const { return words.at(place()); }
+  std::string task() const { return words.size() > place() + 1 ? words.back() : std::string(); }
+  bool names_task() const { return action() == "drain" || action() == "add"; }
 };
 
-const char* what_is_done(const std::string& action) {
-  if (action == "pause") return "pauses after the present round";
-  if (action == "resume") return "goes on";
-  if (action == "stop") return "ends, with a checkpoint if train.checkpoint.on_signal says so";
-  return "has saved a checkpoint";
+std::string what_is_done(const CtlArguments& arguments) {
+  const std::string& action = arguments.action();
+  if (action == "pause") return "the run pauses after the present round";
+  if (action == "resume") return "the run goes on";
+  if (action == "stop") return "the run ends, with a checkpoint if train.checkpoint.on_signal says so";
+  if (action == "drain") return arguments.task() + " computes nothing any more; its node may be stopped";
+  if (action == "add") return arguments.task() + " takes part again as soon as its node runs";
+  return "the run has saved a checkpoint";
 }
 
 Result<Json> control_run(const CtlArguments& arguments) {
   TROUPE_ASSIGN(const std::string folder, observe::find_run(arguments.words.front()));
-  return observe::ask_run(folder, "POST", "/ctl/" + arguments.action());
+  const std::string task = arguments.names_task() ? '/' + arguments.task() : std::string();
+  return observe::ask_run(folder, "POST", "/ctl/" + arguments.action() + task);
 }
 
 Result<Json> control_cluster(const CtlArguments& arguments) {
   RealDisk disk;
   TROUPE_ASSIGN(const auto spec, config::load_cluster(disk, arguments.cluster, cluster::owner_job, 0));
   constexpr auto timeout = std::chrono::seconds(5);
-  TROUPE_ASSIGN(const std::string saved, cluster::control_cluster(spec, arguments.action(), timeout));
+  TROUPE_ASSIGN(const std::string saved,
+                cluster::control_cluster(spec, arguments.action(), arguments.task(), timeout));
   Json json = {{"done", arguments.action()}};
   if (!saved.empty()) json["checkpoint"] = saved;
   return json;
 }
 
 int control(const CtlArguments& arguments) {
-  const std::string& action = arguments.action();
-  if (action == "drain" || action == "add")
-    return failed(unimplemented("ctl " + action + " is not available yet"), arguments.json);
   const auto done = arguments.cluster.empty() ? control_run(arguments) : control_cluster(arguments);
   if (!done) return failed(done.status(), arguments.json);
   if (arguments.json) {
@@ -59,34 +65,42 @@ int control(const CtlArguments& arguments) {
     return 0;
   }
   const std::string saved = done->value("checkpoint", "");
-  std::printf("the run %s%s%s\n", what_is_done(action), saved.empty() ? "" : ": ", saved.c_str());
+  std::printf("%s%s%s\n", what_is_done(arguments).c_str(), saved.empty() ? "" : ": ", saved.c_str());
   return 0;
 }
 
 /// Throws unless the words are those of the usage.
 void check_words(const CtlArguments& arguments) {
-  if (arguments.words.size() != (arguments.cluster.empty() ? 2u : 1u))
+  if (arguments.words.size() <= arguments.place())
     throw CLI::ValidationError("ctl", "expected RUN ACTION, or --cluster FILE ACTION");
   const CLI::IsMember known({"pause", "resume", "checkpoint", "stop", "drain", "add"});
   std::string action = arguments.action();
   if (const std::string why = known(action); !why.empty()) throw CLI::ValidationError("action", why);
+  const size_t words = arguments.place() + (arguments.names_task() ? 2 : 1);
+  if (arguments.words.size() < words)
+    throw CLI::ValidationError(action, "expected the name of a worker, such as worker/1");
+  if (arguments.words.size() > words)
+    throw CLI::ValidationError(action, "does not take '" + arguments.words.back() + "'");
 }
 
 }  // namespace
 
 void add_ctl_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<CtlArguments>();
-  auto* command = add_command(app, "ctl", "Tell a run that trains to pause, resume, save or stop.",
-                              "troupe ctl runs/digits checkpoint\n"
-                              "         troupe ctl --cluster cluster.toml pause");
+  auto* command =
+      add_command(app, "ctl", "Tell a run that trains to pause, resume, save, stop or do without a worker.",
+                  "troupe ctl runs/digits checkpoint\n"
+                  "         troupe ctl runs/digits drain worker/1\n"
+                  "         troupe ctl --cluster cluster.toml pause");
   command
       ->add_option(
           "words", arguments->words,
           "the folder of a run, or of all runs of a name (the newest one), unless --cluster is given; "
           "then the action: pause (between two rounds), resume, checkpoint (save now), stop (as "
-          "SIGTERM does); drain and add are not available yet")
+          "SIGTERM does), drain WORKER (others take over its shards, so that its node may be stopped), "
+          "add WORKER (a drained worker takes part again)")
       ->required()
-      ->expected(1, 2);
+      ->expected(1, 3);
   command->add_option("--cluster", arguments->cluster,
                       "cluster file (TOML): the run that trains on the workers of the cluster");
   command->add_flag("--json", arguments->json, "print one line of JSON");

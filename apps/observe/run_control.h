@@ -1,5 +1,5 @@
-// RunControl: what is asked of a run while it trains: to pause, to go on, to save a checkpoint, to end. Any thread asks; the
-// trainer takes what was asked between two rounds. Made by who starts the trainer, and lives longer than both.
+// RunControl: what is asked of a run while it trains: to pause, to go on, to save a checkpoint, to end, to do without a worker. Any
+// thread asks; the trainer takes what was asked between two rounds. Made by who starts the trainer, and lives longer than both.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,22 @@ namespace troupe::observe {
 
 class RunControl {
  public:
-  /// Receives the folder of the checkpoint, or why there is none. Called once, by the thread of the trainer.
-  using Saved = std::function<void(Result<std::string>)>;
+  /// Receives the folder of the checkpoint if one was asked for, otherwise an empty text; or why nothing was done. Called once, by
+  /// the thread that asks or that of the trainer.
+  using Done = std::function<void(const Result<std::string>&)>;
+  /// What the trainer does between two rounds.
+  struct Request {
+    enum class Kind : uint8_t { Checkpoint, Drain, Add } kind = Kind::Checkpoint;
+    std::string task;  ///< Drain, Add: the worker, as its user names it
+    Done done;
+  };
 
   /// `stop` asks the trainer to end in order.
   explicit RunControl(std::function<void()> stop) : stop_(std::move(stop)) {}
 
-  // Any thread. All but stop() fail with FailedPrecondition if the run does not train (yet, or any more).
-  Status pause() { return set_paused(true); }
-  Status resume() { return set_paused(false); }
-  void stop();
-  void save(Saved saved);
+  /// Asks for "pause", "resume", "checkpoint", "stop", "drain" or "add"; the last two need a task. Fails with NotFound for another
+  /// action, and except for "stop" with FailedPrecondition if the run does not train (yet, or any more). Any thread.
+  void ask(const std::string& action, const std::string& task, Done done);
 
   // The thread of the trainer.
   /// From now on the trainer takes what is asked.
@@ -34,19 +39,21 @@ class RunControl {
   /// From now on everything is refused, also what has been asked and not been taken.
   void close();
   bool paused() const;
-  std::vector<Saved> take_saves();
+  std::vector<Request> take_requests();
   /// Waits until something is asked, but not longer than this.
   void await(std::chrono::nanoseconds timeout);
 
  private:
+  void stop();
   Status set_paused(bool paused);
+  void add(Request request);
   static Status refusal() { return failed_precondition("the run does not train at the moment"); }
 
   const std::function<void()> stop_;
   mutable std::mutex mutex_;  ///< guards the members below
   std::condition_variable changed_;
   bool open_ = false, paused_ = false;
-  std::vector<Saved> saves_;
+  std::vector<Request> requests_;
 };
 
 }  // namespace troupe::observe

@@ -1,5 +1,6 @@
 #include "apps/observe/run_handler.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/http/known_host.h"
@@ -70,24 +71,17 @@ class RunHandler {
     return answer;
   }
 
-  void act(const std::string& method, const std::string& action, const HttpReply& reply) const {
+  /// `words`: an action, or an action and the name of a worker: "drain/worker/1".
+  void act(const std::string& method, const std::string& words, const HttpReply& reply) const {
     if (method != "POST") return reply(failure(405, "only POST is allowed"));
-    const auto done = [&](const Status& status) {
-      reply(status.ok() ? HttpAnswer{200, json_line({{"done", action}}) + '\n'}
-                        : failure(409, status.text()));
-    };
-    if (action == "pause") return done(control_.pause());
-    if (action == "resume") return done(control_.resume());
-    if (action == "stop") {
-      control_.stop();
-      return done({});
-    }
-    if (action == "drain" || action == "add") return reply(failure(501, action + " is not available yet"));
-    if (action != "checkpoint")
-      return reply(failure(404, "'" + action + "' is unknown; known: pause, resume, checkpoint, stop"));
-    control_.save([reply](const Result<std::string>& saved) {
-      reply(saved ? HttpAnswer{200, json_line({{"done", "checkpoint"}, {"checkpoint", *saved}}) + '\n'}
-                  : failure(409, saved.status().text()));
+    const std::string action = words.substr(0, words.find('/'));
+    const std::string task = words.substr(std::min(words.size(), action.size() + 1));
+    control_.ask(action, task, [reply, action](const Result<std::string>& saved) {
+      if (!saved)
+        return reply(failure(saved.status().code() == Code::NotFound ? 404 : 409, saved.status().text()));
+      nlohmann::ordered_json done = {{"done", action}};
+      if (!saved->empty()) done["checkpoint"] = *saved;
+      reply({200, json_line(done) + '\n'});
     });
   }
 

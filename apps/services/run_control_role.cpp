@@ -10,7 +10,7 @@
 namespace troupe::services {
 namespace {
 
-AnyMessage done(const std::string& checkpoint = {}) {
+AnyMessage done(const std::string& checkpoint) {
   Draft<wire::TrainingControlled> draft;
   draft->setCheckpoint(as_text(checkpoint));
   return draft.finish();
@@ -18,28 +18,14 @@ AnyMessage done(const std::string& checkpoint = {}) {
 
 class ControlActor final : public Role {
  public:
-  explicit ControlActor(observe::RunControl& control) : control_(control) {
-    on<wire::ControlTraining>([this](const auto& message, Reply reply) {
-      act(std::string(view(message->getAction())), std::move(reply));
+  explicit ControlActor(observe::RunControl& control) {
+    on<wire::ControlTraining>([&control](const auto& message, Reply reply) {
+      control.ask(std::string(view(message->getAction())), std::string(view(message->getTask())),
+                  [reply = std::make_shared<Reply>(std::move(reply))](const Result<std::string>& checkpoint) {
+                    checkpoint ? (*reply)(done(*checkpoint)) : (*reply)(checkpoint.status());
+                  });
     });
   }
-
- private:
-  void act(const std::string& action, Reply reply) {
-    const auto answer = [&](const Status& status) { status.ok() ? reply(done()) : reply(status); };
-    if (action == "pause") return answer(control_.pause());
-    if (action == "resume") return answer(control_.resume());
-    if (action == "stop") {
-      control_.stop();
-      return answer({});
-    }
-    if (action != "checkpoint") return reply(unimplemented("'" + action + "' is not available yet"));
-    control_.save([reply = std::make_shared<Reply>(std::move(reply))](const Result<std::string>& saved) {
-      saved ? (*reply)(done(*saved)) : (*reply)(saved.status());
-    });
-  }
-
-  observe::RunControl& control_;
 };
 
 }  // namespace

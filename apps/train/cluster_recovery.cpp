@@ -11,6 +11,7 @@
 #include "apps/train/cluster_rounds.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
+#include "messages/values/device_name.h"
 #include "messages/wire/limits.h"
 #include "messages/wire/texts_wire.h"
 #include "messages/wire/wire.h"
@@ -78,6 +79,7 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
     successors += (successors.empty() ? "" : ", ") + successor->task;
   }
   tell_coordinator(-1);
+  if (worker.drained) return;
   if (events_.line)
     events_.line("lost " + worker.task + ": " + failure.text() +
                  (shards.empty() ? std::string() : "; " + text_of(shards) + " taken over by " + successors));
@@ -115,9 +117,15 @@ void ClusterRounds::welcome(uint64_t done) {
   if (servers_.needs_mirrors()) servers_.begin_mirrors();
   if (const auto strays = servers_.strays(); !strays.empty())
     move_variables(strays, "a parameter server has a copy of the variables that a worker had taken over");
-  for (size_t i = 0; i < workers_.size(); ++i)
-    if (!workers_[i].alive && !workers_[i].joining && runtime_.link_status(workers_[i].task).ok()) join(i);
-  const auto is_idle = [](const Worker& worker) { return worker.alive && worker.shards.empty(); };
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    const bool linked = runtime_.link_status(worker.task).ok();
+    if (worker.drained && !linked) worker.alive = false;  // its node was stopped, as it may be
+    if (!worker.alive && !worker.joining && !worker.drained && linked) join(i);
+  }
+  const auto is_idle = [](const Worker& worker) {
+    return worker.alive && worker.shards.empty() && !worker.drained;
+  };
   const auto has_several = [](const Worker& worker) { return worker.alive && worker.shards.size() > 1; };
   if (std::ranges::any_of(workers_, is_idle) && std::ranges::any_of(workers_, has_several)) share_out(done);
 }
@@ -159,19 +167,21 @@ void ClusterRounds::share_out(uint64_t done) {
 }
 
 void ClusterRounds::assign_all(uint64_t done) {
-  std::vector<Worker*> alive;
+  std::vector<Worker*> used;
   for (Worker& worker : workers_)
     if (worker.alive) {
       worker.shards.clear();
       worker.next = 0;
-      alive.push_back(&worker);
+      if (!worker.drained) used.push_back(&worker);
     }
   for (uint32_t shard = 0; shard < static_cast<uint32_t>(config_.shards()); ++shard)
-    alive[shard % alive.size()]->shards.push_back(shard);
+    used[shard % used.size()]->shards.push_back(shard);
   for (size_t i = 0; i < workers_.size(); ++i)
-    if (workers_[i].alive && !workers_[i].shards.empty()) {
+    if (workers_[i]
+            .alive) {  // one without shards is told, too: it may be asked which it has (ResumeTraining)
       ++workers_[i].unassigned;
-      call_later(i, assignment(i, static_cast<int64_t>(done)), ArrivalKind::Assigned);
+      const int64_t applied = workers_[i].shards.empty() ? -1 : static_cast<int64_t>(done);
+      call_later(i, assignment(i, applied), ArrivalKind::Assigned);
     }
   tell_coordinator(static_cast<int64_t>(done));
   const auto is_pending = [](const Worker& worker) {
@@ -179,6 +189,44 @@ void ClusterRounds::assign_all(uint64_t done) {
   };
   Losses none;
   while (std::ranges::any_of(workers_, is_pending)) take_arrival(none);
+}
+
+// ---- Workers that are drained
+
+Status ClusterRounds::set_drained(const std::string& name, bool drained, uint64_t done) {
+  TROUPE_ASSIGN(Worker* const worker, find_worker(name));
+  if (worker->drained == drained) return {};
+  if (drained) TROUPE_RETURN_IF_FAILED(may_drain(*worker));
+  worker->drained = drained;
+  if (worker->alive) share_out(done);  // one that is not joins when it is linked
+  if (events_.line) events_.line(worker->task + (drained ? " is drained" : " takes part again"));
+  return {};
+}
+
+/// `name`: "worker/1", or the full name of a task.
+Result<ClusterRounds::Worker*> ClusterRounds::find_worker(const std::string& name) {
+  std::string known;
+  for (Worker& worker : workers_) {
+    const DeviceName task = value_or_throw(DeviceName::parse(worker.task));
+    const std::string brief = task.job + '/' + std::to_string(task.task);
+    if (name == brief || name == worker.task || '/' + name == worker.task) return &worker;
+    known += (known.empty() ? "" : ", ") + brief;
+  }
+  return not_found("'" + name + "' is no worker of this training; there are: " + known);
+}
+
+Status ClusterRounds::may_drain(const Worker& worker) const {
+  if (is_among_peers(config_))
+    return failed_precondition(
+        "the workers exchange what they need among themselves, so none of them can be drained");
+  const auto owners = owners_of_variables(config_);
+  const bool is_first = &worker == workers_.data() && !config_.cluster.tasks.contains("ps");
+  if (is_first || std::ranges::count(owners, worker.task) > 0)
+    return failed_precondition(worker.task + " owns variables of the model, so it cannot be drained");
+  const auto stays = [&](const Worker& other) { return &other != &worker && other.alive && !other.drained; };
+  if (std::ranges::none_of(workers_, stays))
+    return failed_precondition(worker.task + " cannot be drained: no other worker takes part");
+  return {};
 }
 
 /// Tells the coordinator which trainers compute which shards. `applied`: see SetTrainers.

@@ -22,6 +22,11 @@ double mean(std::span<const ShardLoss> shards) {
 
 }  // namespace
 
+Status Rounds::set_drained(const std::string& worker, bool /*drained*/, uint64_t /*done*/) {
+  return failed_precondition("this run trains in one session, without '" + worker +
+                             "'; only workers with replicas of their own can be drained");
+}
+
 std::string task_name(const std::string& job, int64_t task) {
   return DeviceName{job, 0, static_cast<int>(task), "", DeviceName::unset}.text();
 }

@@ -25,6 +25,10 @@ class Rounds {
   /// Called when a step of the caller has failed. Returns true if the variables are where config.cluster.owners says now, so that
   /// the step may be repeated in a new session. Throws Error if the rounds cannot go on.
   virtual bool recover(const Status& /*failure*/) { return false; }
+  /// Keeps a worker out of the rounds that follow, so that its node may be stopped, or lets it take part again. `worker` is the
+  /// name of its task, such as "worker/1"; `done` rounds have been applied. Fails with NotFound if there is no such worker, and
+  /// with FailedPrecondition if the training cannot do without it.
+  virtual Status set_drained(const std::string& worker, bool drained, uint64_t done);
   /// Called once, after the last round. Returns a line for the user, which may be empty.
   virtual std::string finish() { return {}; }
   /// Returns what has been counted of gradients that came late; nothing if all are applied in their round.

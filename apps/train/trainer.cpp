@@ -304,16 +304,32 @@ class Run {
     return {};
   }
 
-  /// Does what is asked of the run between two rounds: saves checkpoints, and waits while it is paused.
+  void carry_out(const observe::RunControl::Request& request) {
+    try {
+      request.done(outcome_of(request));
+    } catch (const Error& error) {
+      request.done(error.status());
+      throw;
+    }
+  }
+
+  Result<std::string> outcome_of(const observe::RunControl::Request& request) {
+    using Kind = observe::RunControl::Request::Kind;
+    if (request.kind == Kind::Checkpoint) {
+      save();
+      return result_.checkpoint;
+    }
+    TROUPE_RETURN_IF_FAILED(rounds_->set_drained(request.task, request.kind == Kind::Drain, progress_.step));
+    return std::string();
+  }
+
+  /// Does what is asked of the run between two rounds: saves checkpoints, drains workers, and waits while it is paused.
   void heed() {
     if (!options_.control) return;
     const auto stopped = [this] { return options_.stop && options_.stop->load(); };
     bool was_paused = false;
     do {
-      for (const auto& reply : options_.control->take_saves()) {
-        save();
-        reply(result_.checkpoint);
-      }
+      for (const auto& request : options_.control->take_requests()) carry_out(request);
       if (!options_.control->paused() || stopped()) break;
       if (!std::exchange(was_paused, true)) print("paused after step " + std::to_string(progress_.step));
       const observe::PhaseScope paused(monitor_, observe::Phase::Paused);

@@ -132,7 +132,11 @@ struct ControlTraining {
   # --cluster`), which passes it on to the actor with the role "control" of the client of its training. Fails with NotFound if no
   # training runs on the worker, and with FailedPrecondition if the client does not run rounds at the moment.
 
-  action @0 :Text;            # "pause" (between two rounds), "resume", "checkpoint" (which is answered when it is saved) or "stop"
+  # "pause" (between two rounds), "resume", "checkpoint" (which is answered when it is saved), "stop", "drain" (which is answered
+  # when a worker has no shards any more, and gets none) or "add" (such a worker may get shards again). Fails with NotFound for
+  # another one.
+  action @0 :Text;
+  task @1 :Text;              # "drain" and "add": the worker, as its user names it; otherwise empty
 }
 
 struct TrainingControlled {

@@ -3,7 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 
 #include "apps/http/known_host.h"
@@ -142,30 +144,40 @@ BOOST_AUTO_TEST_CASE(anything_may_be_in_the_state_that_is_shown) {
 BOOST_AUTO_TEST_CASE(a_control_refuses_while_nothing_trains) {
   int stops = 0;
   RunControl control([&] { ++stops; });
-  Status saved;
-  const auto save = [&] {
-    control.save([&](const Result<std::string>& result) { saved = result.status(); });
+  std::map<std::string, Code> answers;  // by action
+  const auto ask = [&](const std::string& action, const std::string& task = {}) {
+    answers.erase(action);
+    control.ask(action, task,
+                [&, action](const Result<std::string>& done) { answers[action] = done.status().code(); });
+    return answers.contains(action) ? answers[action] : Code::Unknown;
   };
-  BOOST_TEST((control.pause().code() == Code::FailedPrecondition));
-  save();
-  BOOST_TEST((saved.code() == Code::FailedPrecondition));
+  for (const char* action : {"pause", "resume", "checkpoint"})
+    BOOST_TEST((ask(action) == Code::FailedPrecondition), action);
+  BOOST_TEST((ask("drain", "worker/1") == Code::FailedPrecondition));
   control.open();
-  saved = {};
-  save();
-  BOOST_TEST(control.pause().ok());
+  BOOST_TEST((ask("checkpoint") == Code::Unknown));
+  BOOST_TEST((ask("drain", "worker/1") == Code::Unknown));
+  BOOST_TEST((ask("drain") == Code::InvalidArgument));
+  BOOST_TEST((ask("pause", "worker/1") == Code::InvalidArgument));
+  BOOST_TEST((ask("explode") == Code::NotFound));
+  BOOST_TEST((ask("add", "worker/1") == Code::Unknown));
+  BOOST_TEST((ask("pause") == Code::Ok));
   BOOST_TEST(control.paused());
   control.close();  // before the trainer has taken what was asked
-  BOOST_TEST((saved.code() == Code::FailedPrecondition));
+  BOOST_TEST((answers.at("checkpoint") == Code::FailedPrecondition));
+  BOOST_TEST((answers.at("add") == Code::FailedPrecondition));
   BOOST_TEST(!control.paused());
-  control.stop();  // a run may end before it trains
+  BOOST_TEST((ask("stop") == Code::Ok));  // a run may end before it trains
   BOOST_TEST(stops == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_paused_trainer_wakes_up_when_something_is_asked) {
   RunControl control([] {});
   control.open();
-  BOOST_TEST(control.pause().ok());
-  std::thread other([&] { BOOST_TEST(control.resume().ok()); });
+  const auto ignore = [](const Result<std::string>&) {};
+  control.ask("pause", {}, ignore);
+  BOOST_TEST(control.paused());
+  std::thread other([&] { control.ask("resume", {}, ignore); });
   while (control.paused()) control.await(1h);
   other.join();
 }

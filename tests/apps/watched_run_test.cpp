@@ -199,12 +199,14 @@ BOOST_AUTO_TEST_CASE(what_is_no_run_and_what_is_not_there_yet_is_refused) {
   BOOST_TEST(none.code == 2);
   BOOST_TEST(says(none.text, "is neither the folder of a run nor one that contains runs"));
   train();
-  for (const char* action : {"drain", "add"}) {
-    const Output later = call({"ctl", run_folder, action});
-    BOOST_TEST(later.code != 0);
-    BOOST_TEST(says(later.text, "not available yet"), later.text);
+  const Output alone = call({"ctl", run_folder, "drain", "worker/1"});
+  BOOST_TEST(alone.code == 1);
+  BOOST_TEST(says(alone.text, "this run trains in one session, without 'worker/1'"), alone.text);
+  for (const Arguments& wrong : {Arguments{"explode"}, {"drain"}, {"pause", "worker/1"}}) {
+    Arguments all = {"ctl", run_folder};
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    BOOST_TEST(call(all).code == 2);
   }
-  BOOST_TEST(call({"ctl", run_folder, "explode"}).code == 2);
 }
 
 BOOST_AUTO_TEST_CASE(top_repeats_the_state_until_the_run_ends) {
