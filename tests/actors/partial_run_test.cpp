@@ -75,10 +75,12 @@ BOOST_AUTO_TEST_CASE(runs_and_steps_go_on_side_by_side) {
   for (int i = 0; i < 20; ++i) runs.push_back(session.partial_run_setup({a, b, c}, {sum, product}));
   const auto scaled = [](int i) { return number(static_cast<float>(i)); };
   for (int i = 0; i < 20; ++i)
-    BOOST_TEST(value_of(session.partial_run(runs[i], {{a, scaled(i)}, {b, number(1)}}, {sum})) == static_cast<float>(i + 1));
+    BOOST_TEST(value_of(session.partial_run(runs[i], {{a, scaled(i)}, {b, number(1)}}, {sum})) ==
+               static_cast<float>(i + 1));
   BOOST_TEST(value_of(session.run({{a, number(1)}, {b, number(2)}, {c, number(3)}}, {product})) == 9.0f);
   for (int i = 19; i >= 0; --i)
-    BOOST_TEST(value_of(session.partial_run(runs[i], {{c, number(2)}}, {product})) == static_cast<float>(2 * (i + 1)));
+    BOOST_TEST(value_of(session.partial_run(runs[i], {{c, number(2)}}, {product})) ==
+               static_cast<float>(2 * (i + 1)));
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_call_changes_nothing) {

@@ -215,7 +215,8 @@ BOOST_AUTO_TEST_CASE(no_run_fails_because_its_signature_was_dropped) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 60; ++i) {
         const int which = (3 * t + i) % 24;
-        good += scalar(session.run({{x, Tensor::scalar(1.0f)}}, {sums[which]}).at(0)) == static_cast<float>(which + 1);
+        good += scalar(session.run({{x, Tensor::scalar(1.0f)}}, {sums[which]}).at(0)) ==
+                static_cast<float>(which + 1);
       }
     });
   for (auto& thread : threads) thread.join();
