@@ -176,9 +176,9 @@ void ClusterRounds::assign_all(uint64_t done) {
     }
   for (uint32_t shard = 0; shard < static_cast<uint32_t>(config_.shards()); ++shard)
     used[shard % used.size()]->shards.push_back(shard);
+  // A worker without shards is told, too, because it may be asked which it has (ResumeTraining).
   for (size_t i = 0; i < workers_.size(); ++i)
-    if (workers_[i]
-            .alive) {  // one without shards is told, too: it may be asked which it has (ResumeTraining)
+    if (workers_[i].alive) {
       ++workers_[i].unassigned;
       const int64_t applied = workers_[i].shards.empty() ? -1 : static_cast<int64_t>(done);
       call_later(i, assignment(i, applied), ArrivalKind::Assigned);
@@ -355,10 +355,11 @@ void ClusterRounds::relocate_workers() {
       continue;
     }
     const auto progress = *Message<wire::Relocated>(*answers[i]);
+    workers_[told[i]].next = progress.getNext();
+    if (workers_[told[i]].shards.empty()) continue;  // it may have been drained many rounds ago
+    has_shards = true;
     least = std::min(least, progress.getLeast());
     most = std::max(most, progress.getMost());
-    workers_[told[i]].next = progress.getNext();
-    has_shards |= !workers_[told[i]].shards.empty();
   }
   if (!has_shards) give_up(0, unavailable("no worker with shards is left"));
   if (sharing_) least = most = *sharing_;
