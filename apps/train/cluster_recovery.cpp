@@ -209,7 +209,7 @@ Result<ClusterRounds::Worker*> ClusterRounds::find_worker(const std::string& nam
   for (Worker& worker : workers_) {
     const DeviceName task = value_or_throw(DeviceName::parse(worker.task));
     const std::string brief = task.job + '/' + std::to_string(task.task);
-    if (name == brief || name == worker.task || '/' + name == worker.task) return &worker;
+    if (name == brief || name == worker.task) return &worker;
     known += (known.empty() ? "" : ", ") + brief;
   }
   return not_found("'" + name + "' is no worker of this training; there are: " + known);
