@@ -11,6 +11,7 @@
 //   training N       {"seconds": [of N steps, forward and backward]}
 //   inference N      {"seconds": [of N steps, forward in the inference form]}
 //   update N         {"seconds": [of N steps, forward, backward, and gradient descent with rate 0; only the loss is fetched]}
+//   null N           {"seconds": [of N steps that fetch a scalar from where the model runs]}
 //   profile WHAT     {OP: the mean seconds of its nodes in a step} for WHAT "training", "inference" or "update"; with the name of
 //                    an op as a second word, {NODE: its mean seconds} for the nodes of this op
 //   places           {DEVICE: {OP: how many nodes of this op run there in a step of "update"}}
@@ -53,6 +54,14 @@ Output as_rows(const nn::Network& network, Output logits, int64_t classes) {
   return reshape(network.scope(), logits, {-1, classes});
 }
 
+/// A perceptron with one hidden layer for images of 28 x 28 pixels.
+Model mlp() {
+  return {{784}, 0, 10, [](const nn::Network& network, Output images) {
+            const Output hidden = relu(network.scope(), nn::dense(network, images, {.units = 100}));
+            return nn::dense(network, hidden, {.units = 10});
+          }};
+}
+
 /// 20 steps of an LSTM with 512 units, as in OSDI 2016, and a softmax over 10,000 words.
 Model lstm512() {
   return {{20}, 10'000, 10'000, [](const nn::Network& network, Output tokens) {
@@ -92,6 +101,7 @@ const std::map<std::string, Model>& all_models() {
                [](const nn::Network& network, Output images) {
                  return models::inception_v3(network, images, {.dropout = 0, .auxiliary = false}).logits;
                })},
+      {"mlp", mlp()},
       {"lstm512", lstm512()},
       {"dynamic_lstm", dynamic_lstm()},
       {"transformer", transformer(false)},
@@ -141,7 +151,10 @@ class Bench {
       values_.push_back(placeholder(scope_, weight.dtype, weight.shape));
       assigns_.push_back(assign(scope_, edge, values_.back()));
     }
+    scalar_ = scope_.add_one("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape(Shape{})}});
+    assigns_.push_back(assign(scope_, scalar_, scope_.constant(Tensor::scalar(0.0f))));
     session_.emplace(runtime_.session(graph_));
+    session_->run({scope_.group({assigns_.back()})});
   }
 
   Json description() const {
@@ -161,6 +174,7 @@ class Bench {
     if (command == "profile") return profile(steps_of(argument), op);
     if (command == "places") return places();
     if (command == "update") return {{"seconds", seconds({loss_}, std::stoi(argument), {update_})}};
+    if (command == "null") return {{"seconds", seconds({scalar_}, std::stoi(argument))}};
     if (command == "memory") return {{"bytes", peak_memory()}};
     throw Error(invalid_argument("there is no command '" + command + "'"));
   }
@@ -271,7 +285,7 @@ class Bench {
   const nn::Network network_;
   const bool on_gpu_;
   std::vector<std::pair<Output, Output>> kept_;  ///< what is fed once, and its assignment
-  Output inputs_, labels_, loss_, update_;
+  Output inputs_, labels_, loss_, update_, scalar_;
   std::vector<Output> backward_,
       logits_;  ///< the results of a step: gradients as they come, rows or dense, and logits
   std::vector<Output> gradients_, values_, assigns_;

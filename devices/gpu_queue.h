@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 
 #include "messages/values/status.h"
 
@@ -20,6 +22,8 @@ struct GpuFault {
 Status take_fault(GpuFault& fault);
 /// Returns where kernels report that run on the host, on the calling thread.
 GpuFault& host_fault();
+
+class GpuRecorder;  // devices/gpu_recorder.h
 
 class GpuQueue {
  public:
@@ -41,6 +45,14 @@ class GpuQueue {
   /// Completes the copies to the host that have ended. For callers that would sleep until then; copies complete without it, too.
   virtual void poll() = 0;
   virtual bool tf32() const = 0;  ///< whether products of float may use TF32
+
+  /// Returns a recorder for the work of kernels; null if every kernel must be issued by itself.
+  virtual std::unique_ptr<GpuRecorder> make_recorder();
+  /// Returns bytes of the host from which work that is issued next may copy, equal to these: the same ones, unless the work is
+  /// recorded. Null if there is no memory for them.
+  virtual const void* kept(const void* bytes, size_t count);
+  /// For a device whose kernels run on the host: runs the work of a kernel, or records it.
+  virtual void issue_on_host(std::function<void()> work);
 };
 
 }  // namespace troupe

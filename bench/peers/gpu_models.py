@@ -3,7 +3,7 @@
 Needs a Python with torch for CUDA. Every side is a process of its own with the same weights and inputs, which stay on the GPU. A step is
 forward, backward and gradient descent with rate 0; its loss is fetched. Each row first compares the losses. A row has the means over
 the rounds (minimum - maximum), because neither side waits for the end of a step before it begins the next one; the ratio of Troupe's mean
-to the shortest other one; and the memory of the GPU that each process has.
+to the shortest other one; the median time of a step that fetches a scalar; and the memory of the GPU that each process has.
 """
 import argparse
 import json
@@ -55,6 +55,7 @@ def measure(model, batch, options):
         for _ in range(options.rounds + 1):
             for side in sides:
                 side.times += side.ask("update", STEPS)["seconds"]
+    nulls = [statistics.median(side.ask("null", 1000)["seconds"]) * 1e6 for side in sides]
     memory = [gpu_memory(side) for side in sides]
     for side in sides:
         side.times = side.times[STEPS:]  # the first turn prepares
@@ -63,7 +64,8 @@ def measure(model, batch, options):
     ratio = f"{means[0] / min(means[1:]):.3f}" if len(sides) > 1 else ""
     spread = (max(losses) - min(losses)) / abs(losses[0])
     cells = [f"{model}, batch {batch}{', TF32' if options.tf32 else ''}"] + [text(side.times) for side in sides]
-    return cells + [ratio, " / ".join(memory), f"{spread:.1e}"], [side.name for side in sides]
+    null = " / ".join(f"{time:.1f}" for time in nulls)
+    return cells + [ratio, null, " / ".join(memory), f"{spread:.1e}"], [side.name for side in sides]
 
 
 def main():
@@ -80,7 +82,7 @@ def main():
         for batch in map(int, options.batch.split(",")):
             cells, names = measure(model, batch, options)
             if not head:
-                columns = ["step"] + names + ["ratio to the fastest other", "memory, GiB", "losses differ by"]
+                columns = ["step"] + names + ["ratio to the fastest other", "scalar, us", "memory, GiB", "losses differ by"]
                 print_head(columns)
                 head = True
             print("| " + " | ".join(cells) + " |", flush=True)

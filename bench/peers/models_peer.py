@@ -158,6 +158,10 @@ def inception_v3(n, x):
     return n.dense(n.ops.global_average(x))
 
 
+def mlp(n, x):
+    return n.dense(n.dense(x, relu=True))
+
+
 def lstm512(n, x):
     x = n.ops.embedding(n.take(), x)
     x = n.ops.lstm(x, n.take(), n.take(), n.take())
@@ -187,7 +191,8 @@ def transformer(n, x):
 
 
 MODELS = {model.__name__: model
-          for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3, lstm512, dynamic_lstm, transformer)}
+          for model in (alexnet, overfeat, oxfordnet, googlenet, resnet50, inception_v3, mlp, lstm512, dynamic_lstm,
+                        transformer)}
 
 
 # ---- TensorFlow
@@ -384,7 +389,7 @@ class TorchOps:
 
     def lstm(self, x, weights, recurrent, bias):
         zeros = self.torch.zeros(1, x.shape[0], recurrent.shape[0])
-        parameters = [weights.t(), recurrent.t(), bias, self.torch.zeros_like(bias)]
+        parameters = [weights.t().contiguous(), recurrent.t().contiguous(), bias, self.torch.zeros_like(bias)]
         return self.torch.lstm(x, (zeros, zeros), parameters, True, 1, 0.0, self.torch.is_grad_enabled(), False, True)[0]
 
     dynamic_lstm = lstm
@@ -403,7 +408,6 @@ class TorchModel:
         self.on_gpu = place.startswith("gpu")
         if self.on_gpu:
             torch.set_default_device("cuda")
-            torch.backends.cudnn.benchmark = os.environ.get("BENCHMARK") == "1"  # algorithms are chosen by timing them
             torch.backends.cudnn.benchmark = os.environ.get("BENCHMARK") == "1"  # whether algorithms are chosen by timing them
             torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = place == "gpu_tf32"
 
@@ -426,6 +430,7 @@ class TorchModel:
         else:
             self.x = self.placed(inputs)
         self.labels = self.placed(labels)
+        self.scalar = self.placed(numpy.zeros((), numpy.float32))
         build = lambda x, training: self.model(Layers(TorchOps(torch), self.weights, training), x)
         self.forward = torch.compile(build) if self.compiled else build
         self.steps = {name: self.replayed(step) if self.graphs else step
@@ -490,6 +495,9 @@ class TorchModel:
     def update_step(self):
         float(self.steps["update"]())
 
+    def null_step(self):
+        float(self.scalar)
+
     def inference_step(self):
         self.steps["inference"]()
         self.wait()
@@ -540,7 +548,7 @@ def main():
             with open(argument[0], "wb") as file:
                 for array in model.gradient_arrays():
                     file.write(numpy.asarray(array, numpy.float32).tobytes())
-        elif command in ("training", "update", "inference"):
+        elif command in ("training", "update", "inference", "null"):
             answer["seconds"] = seconds(getattr(model, command + "_step"), int(argument[0]))
         elif command == "memory":
             answer["bytes"] = peak_memory()

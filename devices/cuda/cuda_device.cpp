@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
+#include "devices/cuda/cuda_recorder.h"
 #include "devices/cuda/cuda_status.h"
 
 namespace troupe {
@@ -13,6 +15,12 @@ namespace {
 /// Copies of so few bytes from memory that is not pinned do not make the host wait: the driver keeps the bytes.
 constexpr size_t small_copy = size_t{32} << 10;
 constexpr size_t copy_block = size_t{256} << 10;
+
+/// Returns whether a variable of the environment is 1.
+bool is_set(const char* name) {
+  const char* const value = std::getenv(name);
+  return value && std::string_view(value) == "1";
+}
 
 Result<uint64_t> memory_cap(const GpuOptions& options) {
   if (options.memory_cap != 0) return options.memory_cap;
@@ -55,10 +63,7 @@ CudaDevice::CudaDevice(DeviceName name, uint64_t incarnation, Pool& pool, const 
                        std::unique_ptr<GpuMemory> memory)
     : name_(std::move(name)), incarnation_(incarnation), options_(options),
       ordinal_(static_cast<uint16_t>(options.index + 1)), memory_(std::move(memory)),
-      context_(*memory_, host_memory_, pool, this), waits_for_kernels_([] {
-        const char* const wanted = std::getenv("TROUPE_WAIT_FOR_KERNELS");
-        return wanted && *wanted == '1';
-      }()) {}
+      context_(*memory_, host_memory_, pool, this), waits_for_kernels_(is_set("TROUPE_WAIT_FOR_KERNELS")) {}
 
 CudaDevice::~CudaDevice() {
   (void)cudaSetDevice(options_.index);
@@ -112,7 +117,8 @@ Result<void*> CudaDevice::dnn() {
   (void)cudaSetDevice(options_.index);
   const std::lock_guard lock(loading_);
   if (!dnn_) {
-    TROUPE_ASSIGN(dnn_, load_dnn(stream_));
+    TROUPE_ASSIGN(dnn_, load_dnn());
+    dnn_->times_algorithms = is_set("TROUPE_TIME_CONVOLUTIONS");
   }
   return static_cast<void*>(dnn_.get());
 }
@@ -132,6 +138,13 @@ int64_t CudaDevice::elapsed(void* from, void* to) {
   for (const cudaEvent_t event : {begin, end})
     if (event) (void)cudaEventDestroy(event);
   return static_cast<int64_t>(double{milliseconds} * 1e6);
+}
+
+std::unique_ptr<GpuRecorder> CudaDevice::make_recorder() {
+  if (waits_for_kernels_) return nullptr;
+  auto recorder = CudaRecorder::make(*this, options_.index, host_memory_);
+  if (!recorder) return nullptr;
+  return std::move(*recorder);
 }
 
 // ---- Copies

@@ -52,6 +52,7 @@ class CudaDevice final : public Device, private GpuQueue {
   void* mark() override;
   int64_t elapsed(void* from, void* to) override;
   bool tf32() const override { return options_.tf32; }
+  std::unique_ptr<GpuRecorder> make_recorder() override;
 
   Completion copy_now(const Tensor& from, Tensor& to);
   Completion copy_to_device(const Tensor& from, Tensor& to);

@@ -1,5 +1,5 @@
-// CudaDnn: the functions of cuDNN that kernels use, and the handle of one device, whose stream is that of the device. cuDNN is
-// loaded at run time, so that a program built with CUDA starts without it. A handle serves one thread at a time: lock `mutex`.
+// CudaDnn: the functions of cuDNN that kernels use, and the handle of one device. cuDNN is loaded at run time, so that a program
+// built with CUDA starts without it. A handle serves one thread at a time: lock `mutex`, then choose the stream.
 // Only *.cu files and devices/cuda include this header.
 #pragma once
 
@@ -33,7 +33,9 @@ struct CudaDnn {
   decltype(&cudnnConvolutionBackwardData) backward_data = nullptr;
   decltype(&cudnnGetConvolutionBackwardFilterAlgorithm_v7) filter_algorithms = nullptr;
   decltype(&cudnnConvolutionBackwardFilter) backward_filter = nullptr;
+  decltype(&cudnnSetStream) set_stream = nullptr;
   cudnnHandle_t handle = nullptr;
+  bool times_algorithms = false;  ///< whether convolutions choose their algorithms by running each of them
   /// What kernels have prepared for convolutions, by all sizes that it depends on.
   std::map<std::vector<int64_t>, std::shared_ptr<void>> plans;
   std::mutex mutex;

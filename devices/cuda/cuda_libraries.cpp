@@ -56,7 +56,7 @@ Result<std::unique_ptr<CudaBlas>> load_blas() {
   return blas;
 }
 
-Result<std::unique_ptr<CudaDnn>> load_dnn(cudaStream_t stream) {
+Result<std::unique_ptr<CudaDnn>> load_dnn() {
   TROUPE_ASSIGN(const Library library, Library::open("libcudnn.so.9"));
   auto dnn = std::make_unique<CudaDnn>();
   TROUPE_RETURN_IF_FAILED(library.find("cudnnGetErrorString", dnn->error_string));
@@ -79,12 +79,9 @@ Result<std::unique_ptr<CudaDnn>> load_dnn(cudaStream_t stream) {
       library.find("cudnnGetConvolutionBackwardFilterAlgorithm_v7", dnn->filter_algorithms));
   TROUPE_RETURN_IF_FAILED(library.find("cudnnConvolutionBackwardFilter", dnn->backward_filter));
   decltype(&cudnnCreate) create = nullptr;
-  decltype(&cudnnSetStream) set_stream = nullptr;
   TROUPE_RETURN_IF_FAILED(library.find("cudnnCreate", create));
-  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetStream", set_stream));
-  cudnnStatus_t made = create(&dnn->handle);
-  if (made == CUDNN_STATUS_SUCCESS) made = set_stream(dnn->handle, stream);
-  if (made != CUDNN_STATUS_SUCCESS)
+  TROUPE_RETURN_IF_FAILED(library.find("cudnnSetStream", dnn->set_stream));
+  if (const cudnnStatus_t made = create(&dnn->handle); made != CUDNN_STATUS_SUCCESS)
     return unavailable(std::string("cuDNN cannot be used: ") + dnn->error_string(made));
   return dnn;
 }

@@ -1,8 +1,6 @@
 // Loads cuBLASLt and cuDNN. Only devices/cuda includes this header.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include "devices/cuda/cuda_blas.h"
 #include "devices/cuda/cuda_dnn.h"
 
@@ -11,6 +9,6 @@ namespace troupe {
 /// Load the library and make a handle for the current GPU. Fail with Unavailable, naming the library and what is wrong. The
 /// libraries stay loaded until the process ends.
 Result<std::unique_ptr<CudaBlas>> load_blas();
-Result<std::unique_ptr<CudaDnn>> load_dnn(cudaStream_t stream);
+Result<std::unique_ptr<CudaDnn>> load_dnn();
 
 }  // namespace troupe

@@ -9,6 +9,7 @@
 
 #include "devices/cuda/cuda_status.h"
 #include "devices/range_allocator.h"
+#include "devices/replay_memory.h"
 
 namespace troupe {
 namespace {
@@ -176,7 +177,11 @@ Result<std::unique_ptr<GpuMemory>> GpuMemory::make(int index, uint16_t ordinal, 
 }
 
 GpuMemory::~GpuMemory() = default;
-Result<BufferRef> GpuMemory::allocate(size_t bytes) { return core_->allocate(bytes); }
+Result<BufferRef> GpuMemory::allocate(size_t bytes) {
+  auto buffer = core_->allocate(bytes);
+  if (!buffer && ReplayMemory::release_idle(*this)) buffer = core_->allocate(bytes);
+  return buffer;
+}
 MemoryStatistics GpuMemory::statistics() const { return core_->statistics(); }
 
 }  // namespace troupe

@@ -88,6 +88,7 @@ class DnnPlan {
   bool may_run() const { return next_ < candidates_.size(); }
   /// Issues the convolution by the first algorithm that can compute it; false if there is none.
   Result<bool> run(CudaDnn& dnn, DeviceContext& device, const ConvolutionWork& work) {
+    if (dnn.times_algorithms && !timed_) TROUPE_RETURN_IF_FAILED(order_by_time(dnn, device, work));
     for (; next_ < candidates_.size(); ++next_) {
       const Candidate& candidate = candidates_[next_];
       TROUPE_ASSIGN(const BufferRef workspace, scratch(device, candidate.workspace));
@@ -110,6 +111,7 @@ class DnnPlan {
   void find(CudaDnn& dnn, ConvolutionPass pass);
   template <class Performance, class Query>
   void find_with(const Query& query);
+  Status order_by_time(CudaDnn& dnn, DeviceContext& device, const ConvolutionWork& work);
   cudnnStatus_t call(CudaDnn& dnn, const Candidate& candidate, const ConvolutionWork& work, void* workspace);
 
   Described<cudnnTensorDescriptor_t> in_, out_;
@@ -117,6 +119,7 @@ class DnnPlan {
   Described<cudnnConvolutionDescriptor_t> convolution_;
   std::vector<Candidate> candidates_;
   size_t next_ = 0;
+  bool timed_ = false;
 };
 
 /// At least two spatial dimensions, as cuDNN wants them.
@@ -214,6 +217,34 @@ void DnnPlan::find(CudaDnn& dnn, ConvolutionPass pass) {
   }
 }
 
+/// Runs each algorithm some times, and puts the fastest first. Does nothing while the stream is captured.
+Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const ConvolutionWork& work) {
+  constexpr int rounds = 3;
+  GpuQueue& queue = *device.queue();
+  cudaStreamCaptureStatus capture{};
+  if (cudaStreamIsCapturing(static_cast<cudaStream_t>(queue.stream()), &capture) != cudaSuccess ||
+      capture != cudaStreamCaptureStatusNone)
+    return {};
+  timed_ = true;
+  std::vector<std::pair<int64_t, Candidate>> timed;
+  for (const Candidate& candidate : candidates_) {
+    TROUPE_ASSIGN(const BufferRef workspace, scratch(device, candidate.workspace));
+    int64_t least = INT64_MAX;
+    for (int round = 0; round < rounds; ++round) {
+      void* const begin = queue.mark();
+      const cudnnStatus_t status = call(dnn, candidate, work, workspace->data);
+      const int64_t time = queue.elapsed(begin, queue.mark());
+      if (status != CUDNN_STATUS_SUCCESS) break;
+      least = std::min(least, time);
+    }
+    if (least != INT64_MAX) timed.emplace_back(least, candidate);
+  }
+  std::ranges::stable_sort(timed, {}, [](const auto& entry) { return entry.first; });
+  candidates_.clear();
+  for (const auto& [time, candidate] : timed) candidates_.push_back(candidate);
+  return {};
+}
+
 cudnnStatus_t DnnPlan::call(CudaDnn& dnn, const Candidate& candidate, const ConvolutionWork& work,
                             void* workspace) {
   const double factors[] = {0, 1};
@@ -262,6 +293,9 @@ Result<bool> convolve_by_dnn(DeviceContext& device, const ConvolutionWork& work)
   CudaDnn& dnn = *static_cast<CudaDnn*>(library);
   const std::lock_guard lock(dnn.mutex);
   TROUPE_ASSIGN(DnnPlan* const plan, plan_of(dnn, work, device.queue()->tf32()));
+  TROUPE_RETURN_IF_FAILED(
+      status_of(dnn, dnn.set_stream(dnn.handle, static_cast<cudaStream_t>(device.queue()->stream())),
+                "choosing a stream"));
   return plan->run(dnn, device, work);
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "devices/device.h"
 #include "devices/gpu_queue.h"
@@ -147,9 +148,20 @@ __global__ void __launch_bounds__(threads_per_block) run_rows_by_blocks(size_t r
 }  // namespace detail
 #endif
 
+/// Runs work where kernels run on the host: at once, or each time that what is being recorded is issued (devices/gpu_recorder.h).
+/// So the work keeps whatever it needs, and uses the memory of its device only.
+template <class Work>
+Status on_host(DeviceContext& device, Work work) {
+  if (GpuQueue* const queue = device.queue())
+    queue->issue_on_host(std::move(work));
+  else
+    work();
+  return {};
+}
+
 /// Calls body(i) for every i below n.
 template <class Body>
-Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) {
+Status each(DeviceContext& device, size_t n, const Body& body) {
   if (n == 0) return {};
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue()) {
@@ -160,15 +172,15 @@ Status each([[maybe_unused]] DeviceContext& device, size_t n, const Body& body) 
     return queue->launched();
   }
 #endif
-  for (size_t i = 0; i < n; ++i) body(i);
-  return {};
+  return on_host(device, [n, body] {
+    for (size_t i = 0; i < n; ++i) body(i);
+  });
 }
 
 /// Calls body(team, row) for every row below `rows`, on every thread of a team. `body` is a function object whose operator() is a
 /// template over the Team. `width` is the number of elements of a row, by which the size of the teams is chosen.
 template <class Body>
-Status each_row([[maybe_unused]] DeviceContext& device, size_t rows, [[maybe_unused]] size_t width,
-                const Body& body) {
+Status each_row(DeviceContext& device, size_t rows, [[maybe_unused]] size_t width, const Body& body) {
   if (rows == 0) return {};
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue()) {
@@ -185,8 +197,9 @@ Status each_row([[maybe_unused]] DeviceContext& device, size_t rows, [[maybe_unu
     return queue->launched();
   }
 #endif
-  for (size_t row = 0; row < rows; ++row) body(Alone{}, row);
-  return {};
+  return on_host(device, [rows, body] {
+    for (size_t row = 0; row < rows; ++row) body(Alone{}, row);
+  });
 }
 
 /// Returns memory for the work that is issued next. It may be released as soon as that work has been issued.

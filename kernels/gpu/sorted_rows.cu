@@ -10,9 +10,8 @@
 
 namespace troupe::gpu {
 
-Status sort_pairs([[maybe_unused]] DeviceContext& device, size_t n, [[maybe_unused]] uint32_t greatest,
-                  const uint32_t* keys, const uint32_t* values, uint32_t* sorted_keys,
-                  uint32_t* sorted_values) {
+Status sort_pairs(DeviceContext& device, size_t n, [[maybe_unused]] uint32_t greatest, const uint32_t* keys,
+                  const uint32_t* values, uint32_t* sorted_keys, uint32_t* sorted_values) {
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue()) {
     const int bits = std::max(1, static_cast<int>(std::bit_width(greatest)));
@@ -30,14 +29,15 @@ Status sort_pairs([[maybe_unused]] DeviceContext& device, size_t n, [[maybe_unus
     return status_of(sort(memory->data, bytes));
   }
 #endif
-  std::vector<size_t> order(n);
-  for (size_t i = 0; i < n; ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
-  for (size_t i = 0; i < n; ++i) {
-    sorted_keys[i] = keys[order[i]];
-    sorted_values[i] = values[order[i]];
-  }
-  return {};
+  return on_host(device, [=] {
+    std::vector<size_t> order(n);
+    for (size_t i = 0; i < n; ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+    for (size_t i = 0; i < n; ++i) {
+      sorted_keys[i] = keys[order[i]];
+      sorted_values[i] = values[order[i]];
+    }
+  });
 }
 
 }  // namespace troupe::gpu

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(threads_per_block) transpose_tiles(Tiles tiles
 }  // namespace detail
 
 template <class T>
-Status transpose([[maybe_unused]] DeviceContext& device, const Transposition& box, const T* from, T* to) {
+Status transpose(DeviceContext& device, const Transposition& box, const T* from, T* to) {
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue()) {
     const detail::Tiles tiles(box);
@@ -99,14 +99,15 @@ Status transpose([[maybe_unused]] DeviceContext& device, const Transposition& bo
     return queue->launched();
   }
 #endif
-  for (size_t i = 0; i < box.count; ++i) {
-    const auto offsets = box.matrices(i);
-    for (size_t x = 0; x < box.size_x; ++x)
-      for (size_t y = 0; y < box.size_y; ++y)
-        to[offsets.at[1] + static_cast<ptrdiff_t>(x) * box.to_step + static_cast<ptrdiff_t>(y)] =
-            from[offsets.at[0] + static_cast<ptrdiff_t>(y) * box.from_step + static_cast<ptrdiff_t>(x)];
-  }
-  return {};
+  return on_host(device, [=] {
+    for (size_t i = 0; i < box.count; ++i) {
+      const auto offsets = box.matrices(i);
+      for (size_t x = 0; x < box.size_x; ++x)
+        for (size_t y = 0; y < box.size_y; ++y)
+          to[offsets.at[1] + static_cast<ptrdiff_t>(x) * box.to_step + static_cast<ptrdiff_t>(y)] =
+              from[offsets.at[0] + static_cast<ptrdiff_t>(y) * box.from_step + static_cast<ptrdiff_t>(x)];
+    }
+  });
 }
 
 }  // namespace troupe::gpu

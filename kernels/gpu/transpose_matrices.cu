@@ -53,9 +53,7 @@ Status transpose_elements(DeviceContext& device, size_t batch, size_t rows, size
     return queue->launched();
   }
 #endif
-  (void)device;
-  transpose_on_host(batch, rows, columns, source, target);
-  return {};
+  return on_host(device, [=] { transpose_on_host(batch, rows, columns, source, target); });
 }
 
 }  // namespace

@@ -169,6 +169,7 @@ class PlanPreparation {
     TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, device.context()}));
     node.kernel = kernel.get();
     node.cheap = def->cheap && !node.node->inputs.empty();
+    node.host_only = def->device_type == any_device;
     const Tensor* const constant = kernel->constant();
     prepared_->kernels_.push_back(std::move(kernel));
     return constant ? prepare_constant(*constant, node) : Status{};

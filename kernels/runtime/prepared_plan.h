@@ -48,6 +48,7 @@ struct PreparedNode {
   bool takes_step_objects = false;
   bool needs_initialized = true;
   bool cheap = false;          ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
+  bool host_only = false;      ///< the kernel does no work on the device
   bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory
   /// For a feed, a fetch, and a request that sends or receives a tensor, on a device with memory of its own: the tensor belongs
   /// there. What arrives is copied there, and what leaves is copied to the host.

@@ -42,9 +42,27 @@ void StepContext::begin(StepHost& host, const StepInfo& info, uint64_t call) {
   inbox_.open();
   status_ = {};
   running_ = true;
-  measures_ = in_order_ && steps_++ % steps_per_measurement == 0;
+  measures_ = in_order_ && steps_ % steps_per_measurement == 0;
   if (info_.profiled) begin_profile();
+  uses_records_ = may_use_records();
+  ++steps_;
   state_.begin();
+}
+
+// The first steps of a context prepare what kernels keep, such as algorithms. In a profile each kernel has a time of its own.
+bool StepContext::may_use_records() {
+  constexpr uint32_t first_steps = 2;
+  GpuQueue* const queue = device_.queue();
+  if (!queue || !may_record_ || info_.profiled || plan_.has_loops() || steps_ < first_steps) return false;
+  if (!recorded_) {
+    auto recorder = queue->make_recorder();
+    may_record_ = recorder != nullptr;
+    if (recorder) recorded_ = std::make_unique<RecordedKernels>(prepared_, std::move(recorder));
+  } else if (!recorded_->useful()) {
+    may_record_ = false;
+    recorded_.reset();
+  }
+  return recorded_ && recorded_->begin_step();
 }
 
 // A helper that was invited earlier may have ended the step after this thread was asked to drive it.
@@ -78,7 +96,8 @@ void StepContext::drive(std::unique_lock<std::mutex>& lock) {
   --drivers_;
 }
 
-// Runs the ready nodes. Nodes that take long run after all others, so that it is known how many of them are ready together.
+// Runs the ready nodes. Nodes that take long run after all others, so that it is known how many of them are ready together. With
+// records the order of nodes should be that of the steps before, so arrivals wait until no node is ready.
 void StepContext::run_ready() {
   Activation activation;
   while (true) {
@@ -88,7 +107,11 @@ void StepContext::run_ready() {
         continue;
       }
       run(activation);
-      if (inbox_.has_news()) receive(false);
+      if (inbox_.has_news() && !uses_records_) receive(false);
+    }
+    if (!leaving_.empty()) {
+      leave_together();
+      continue;
     }
     if (long_ready_.empty()) return;
     activation = long_ready_.back();
@@ -136,8 +159,7 @@ void StepContext::carry_out(Activation activation) {
     case Action::Feed: return feed(activation, node);
     case Action::Kernel: return run_kernel(activation, node);
     case Action::Fetch:
-    case Action::Request:
-      return lies_on_device(activation, node) ? bring_to_host(activation) : leave(activation);
+    case Action::Request: return leave_device(activation, node);
   }
 }
 
@@ -339,6 +361,7 @@ void StepContext::fail(Status status) {
   status_ = std::move(status).at_step(info_.ordinal);
   state_.stop();
   long_ready_.clear();
+  leaving_.clear();
   inbox_.cancelled().store(true, std::memory_order_relaxed);
   host_->failing(status_);
 }
@@ -358,6 +381,7 @@ void StepContext::check_fetches() {
 }
 
 void StepContext::end(std::unique_lock<std::mutex>& lock) {
+  if (uses_records_ && status_.ok()) issue_records();
   if (status_.ok()) check_fetches();
   if (!status_.ok() || !state_.complete()) {
     for (Slot& slot : slots_) drop(slot);
@@ -365,6 +389,7 @@ void StepContext::end(std::unique_lock<std::mutex>& lock) {
     reads_.clear();
   }
   own_cells_.clear();
+  if (uses_records_) recorded_->end_step();
   if (info_.profiled) {
     read_gpu_times();
     profile_.elapsed = StepProfile::now() - profile_.begin;

@@ -11,6 +11,7 @@
 #include "graph/plan/step_state.h"
 #include "kernels/runtime/kernel_run.h"
 #include "kernels/runtime/prepared_plan.h"
+#include "kernels/runtime/recorded_kernels.h"
 #include "kernels/runtime/step_inbox.h"
 #include "kernels/runtime/step_profile.h"
 
@@ -45,6 +46,7 @@ class StepContext {
   struct ReplyValues;
 
   void begin(StepHost& host, const StepInfo& info, uint64_t call);
+  bool may_use_records();
   void drive(std::unique_lock<std::mutex>& lock);
   void run_ready();
   void run(Activation activation);
@@ -70,6 +72,12 @@ class StepContext {
   void announce(Activation activation, KernelRun* run, Status status);
   bool end_run(StepArrival& arrival);
 
+  void run_recorded(Activation activation, const PreparedNode& node);
+  bool waits_for_others(Activation activation, const PreparedNode& node) const;
+  bool issue_records();
+  void keep_inputs(Activation activation);
+  void leave_device(Activation activation, const PreparedNode& node);
+  void leave_together();
   void bring_to_host(Activation activation);
   void await_copies();
   void leave(Activation activation);
@@ -106,6 +114,11 @@ class StepContext {
   StepState state_;
   /// Ready nodes that take long, taken from the state and not run yet.
   std::vector<Activation> long_ready_;
+  /// On a GPU: if non-null, runs the kernels of this context's steps, while uses_records_.
+  std::unique_ptr<RecordedKernels> recorded_;
+  bool uses_records_ = false, may_record_ = true;
+  /// With records: fetches, and changes of variables, that wait until no other node is ready.
+  std::vector<Activation> leaving_;
   std::vector<Slot> slots_;
   std::vector<Tensor> outputs_;  ///< the outputs of the kernel that runs
   std::vector<Slot> feeds_;

@@ -8,6 +8,7 @@ namespace troupe {
 
 void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
   if (!in_order_) return run_on_device(activation, node);
+  if (uses_records_) return run_recorded(activation, node);
   flush_before(activation, node);
   if (runs_beside(activation)) return run_beside(activation, node);
   KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(), device_,

@@ -1,6 +1,7 @@
 // What a StepContext does on devices with memory of their own, beside kernels: feeds and received tensors are copied to the
 // device, sent and fetched ones to the host. What the device computes is issued in order, so only copies to the host are waited
 // for.
+#include <algorithm>
 #include <utility>
 
 #include "devices/gpu_queue.h"
@@ -13,6 +14,65 @@ bool StepContext::lies_on_device(Activation activation, const PreparedNode& node
   if (!node.crosses_memory || activation.dead() || input_count(activation) == 0) return false;
   const Slot& slot = *inputs(activation);
   return slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device;
+}
+
+// ---- Records
+
+void StepContext::run_recorded(Activation activation, const PreparedNode& node) {
+  const Status status =
+      recorded_->run(activation.node, {inputs(activation), input_count(activation)},
+                     {outputs_.data(), plan_.nodes()[activation.node].outputs}, info_, frame_key(activation));
+  if (!status.ok()) return fail(node, status);
+  finish_kernel(activation, node);
+}
+
+// Issues the work that is held back. Returns false if that has failed, and with it the step.
+bool StepContext::issue_records() {
+  Status issued = recorded_->flush();
+  if (issued.ok()) return true;
+  fail(std::move(issued).at_device(prepared_.device_name()));
+  return false;
+}
+
+void StepContext::keep_inputs(Activation activation) {
+  for (uint32_t i = 0; i < input_count(activation); ++i)
+    if (const Slot& slot = inputs(activation)[i];
+        slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device)
+      recorded_->keep(slot.tensor);
+}
+
+// Returns whether the node uses results of the device that need not leave it soon. What is sent to others does need to.
+bool StepContext::waits_for_others(Activation activation, const PreparedNode& node) const {
+  if (node.action == Action::Request && node.crosses_memory) return false;
+  const Slot* const first = slots_.data() + state_.first_slot(activation);
+  return !activation.dead() && std::any_of(first, first + input_count(activation), [](const Slot& slot) {
+    return slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device;
+  });
+}
+
+// ---- What leaves the device
+
+void StepContext::leave_device(Activation activation, const PreparedNode& node) {
+  if (uses_records_ && waits_for_others(activation, node)) return leaving_.push_back(activation);
+  if (!lies_on_device(activation, node)) return leave(activation);
+  if (uses_records_) {
+    if (!issue_records()) return;
+    keep_inputs(activation);
+  }
+  bring_to_host(activation);
+}
+
+// Goes on with all nodes that have waited, after the work of the kernels before them has been issued in one call.
+void StepContext::leave_together() {
+  if (!issue_records()) return;
+  for (const Activation activation : std::exchange(leaving_, {})) {
+    if (!status_.ok()) return;
+    keep_inputs(activation);
+    if (lies_on_device(activation, nodes_[activation.node]))
+      bring_to_host(activation);
+    else
+      leave(activation);
+  }
 }
 
 // Replaces input 0 by a copy on the host. The node goes on when the copy has ended.
@@ -74,8 +134,16 @@ void StepContext::leave(Activation activation) {
 
 // The tensor can be used at once by what is issued to the device.
 Status StepContext::bring_to_device(Tensor& tensor) {
-  TROUPE_ASSIGN(tensor, transfer(tensor, prepared_.device(), prepared_.device()));
-  return tensor.completion().ready() ? tensor.completion().status() : Status();
+  Device& device = prepared_.device();
+  if (!uses_records_ || device.holds(tensor)) {
+    TROUPE_ASSIGN(tensor, transfer(tensor, device, device));
+    return tensor.completion().ready() ? tensor.completion().status() : Status();
+  }
+  if (Status issued = recorded_->flush(); !issued.ok()) return issued;
+  TROUPE_ASSIGN(Tensor there, Tensor::allocate(tensor.dtype(), tensor.shape(), recorded_->memory()));
+  const Completion copied = device.copy(tensor, there);
+  tensor = std::move(there);
+  return copied.ready() ? copied.status() : Status();
 }
 
 }  // namespace troupe

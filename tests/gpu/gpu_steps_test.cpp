@@ -2,10 +2,13 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "apps/nn/gradients.h"
 #include "graph/build/scope.h"
+#include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/gpu_runtime.h"
@@ -115,6 +118,115 @@ BOOST_AUTO_TEST_CASE(a_training_is_that_of_a_cpu) {
   BOOST_TEST(ran_on(profile, "MatMul", gpu_name) + ran_on(profile, "_FusedMatMul", gpu_name) >= 3u);
 }
 
+// Steps without profiles are repeated from records. The rows differ in number and value, and weights are fetched now and then.
+BOOST_AUTO_TEST_CASE(a_training_of_many_steps_is_that_of_a_cpu) {
+  Perceptron there(1), here(0);
+  Session gpu = there.open(), cpu = here.open();
+  for (int step = 0; step < 80; ++step) {
+    const int64_t rows = step % 3 == 2 ? 3 : 4;
+    const auto train = [&](Session& session, const Perceptron& model) {
+      std::vector<int32_t> labels(static_cast<size_t>(rows));
+      for (size_t i = 0; i < labels.size(); ++i)
+        labels[i] = static_cast<int32_t>((i + static_cast<size_t>(step)) % 3);
+      return session
+          .run({{model.images, ramp(Shape{rows, 6}, 1 + 0.1f * static_cast<float>(step % 7))},
+                {model.labels, Tensor::vector<int32_t>(labels)}},
+               {model.loss, model.train})[0]
+          .item<float>();
+    };
+    BOOST_TEST(train(gpu, there) == train(cpu, here), boost::test_tools::tolerance(1e-4f));
+    if (step % 20 == 10) {
+      const auto weights = gpu.run(there.weights), expected = cpu.run(here.weights);
+      for (size_t i = 0; i < weights.size(); ++i) BOOST_TEST(close(weights[i], expected[i]));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_with_the_same_arguments_is_not_run_again) {
+  static std::atomic<int> runs{0};
+  RuntimeOptions options = Machine::options(1, 0);
+  options.extensions.ops = [before = options.extensions.ops](OpLibrary& library) {
+    if (before) before(library);
+    library.op(OpDefBuilder("Counted").input("x: float").output("y: float").shape(unknown_shape));
+    library.kernel(kernel_on("GPU", "Counted", [](const PrepareContext&) {
+      const auto count = [](KernelContext& context) {
+        ++runs;
+        context.set_output(0, context.input(0));
+        return Status();
+      };
+      return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<decltype(count)>>(count));
+    }));
+  };
+  Runtime runtime(options);
+  Graph graph(runtime.ops());
+  const Scope scope(graph);
+  const Output x = placeholder(scope, f32, {-1});
+  const Output y = scope.add_one("Counted", {add_n(scope, {x, x})});
+  Session session = runtime.session(graph);
+  for (int step = 0; step < 100; ++step) {
+    const auto value = static_cast<float>(step);
+    BOOST_TEST(session.run({{x, Tensor::vector<float>({value, 1})}}, {y})[0].as<float>()[0] == 2 * value);
+  }
+  BOOST_TEST(runs < 10);
+  session.run({{x, Tensor::vector<float>({1, 2, 3})}}, {y});
+  const int again = runs;
+  session.run({{x, Tensor::vector<float>({4, 5, 6})}}, {y});
+  BOOST_TEST(runs == again);
+}
+
+BOOST_AUTO_TEST_CASE(sessions_on_several_threads_repeat_their_steps) {
+  Machine machine(1);
+  const Output x = placeholder(machine.scope, f32, {-1});
+  const Output total = sum(machine.scope, machine.scope.add_one("Square", {add_n(machine.scope, {x, x})}));
+  Session session = machine.open();
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong{0};
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int step = 0; step < 200; ++step) {
+        const auto value = static_cast<float>(thread * 200 + step);
+        wrong +=
+            session.run({{x, Tensor::vector<float>({value})}}, {total})[0].item<float>() != 4 * value * value;
+      }
+    });
+  threads.clear();
+  BOOST_TEST(wrong == 0);
+}
+
+BOOST_AUTO_TEST_CASE(steps_that_are_over_leave_their_memory_to_others) {
+  Machine machine(1, size_t{64} << 20);
+  const Output x = placeholder(machine.scope, f32, {-1});
+  const auto total = [&](int32_t rows) {
+    const Output size = machine.scope.constant(Tensor::vector<int32_t>({rows, 1024}));
+    return sum(machine.scope, machine.scope.add_one("Sqrt", {broadcast_to(machine.scope, x, size)}));
+  };
+  const Output first = total(7000), second = total(7001);  // each takes 27 MiB, or twice that
+  Session session = machine.open();
+  for (int step = 0; step < 8; ++step)
+    for (const auto& [result, rows] : {std::pair(first, 7000.0f), std::pair(second, 7001.0f)})
+      BOOST_TEST(session.run({{x, Tensor::of<float>(Shape{1024}, std::vector<float>(1024, 4))}}, {result})[0]
+                     .item<float>() == 2048 * rows);
+}
+
+BOOST_AUTO_TEST_CASE(random_numbers_differ_from_step_to_step) {
+  Machine there(1), here(0);
+  const auto numbers = [](Machine& machine) {
+    const Output shape = machine.scope.constant(Tensor::vector<int32_t>({4}));
+    const Output drawn = machine.scope.with_name("drawn").add_one("RandomUniform", {shape},
+                                                                  {{"dtype", f32}, {"seed", int64_t{7}}});
+    const Output doubled = add_n(machine.scope, {drawn, drawn});
+    Session session = machine.open();
+    std::vector<Tensor> results;
+    for (int step = 0; step < 10; ++step) results.push_back(session.run({doubled})[0]);
+    return results;
+  };
+  const auto gpu = numbers(there), cpu = numbers(here);
+  for (size_t i = 0; i < gpu.size(); ++i) {
+    BOOST_TEST(close(gpu[i], cpu[i]));
+    BOOST_TEST((i == 0 || !identical(gpu[i], gpu[i - 1])));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ops_without_a_kernel_for_gpus_run_on_the_cpu) {
   Machine machine(1);
   const Output x = placeholder(machine.scope, f32, {-1});
@@ -152,6 +264,24 @@ BOOST_AUTO_TEST_CASE(a_wrong_index_fails_the_step_and_not_the_next) {
   BOOST_TEST(refused.message().find('9') != std::string::npos, refused.message());
   const Tensor right = session.run({{rows, Tensor::vector<int32_t>({1, 3})}}, {taken})[0];
   BOOST_TEST(right.as<float>()[0] == ramp(Shape{4, 3}, 1).as<float>()[3]);
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_index_fails_a_repeated_step_and_not_the_next) {
+  Machine machine(1);
+  const Output table = machine.variable("table", ramp(Shape{4, 3}, 1));
+  const Output rows = placeholder(machine.scope, i32, {-1});
+  const Output taken = gather(machine.scope, table, rows);
+  Session session = machine.open();
+  for (int step = 0; step < 20; ++step) {
+    const bool wrong = step % 4 == 3;
+    const auto run = [&] {
+      return session.run({{rows, Tensor::vector<int32_t>({1, wrong ? 9 : 3})}}, {taken})[0];
+    };
+    if (wrong)
+      BOOST_TEST(failure_of(run).message().find('9') != std::string::npos);
+    else
+      BOOST_TEST(run().as<float>()[3] == ramp(Shape{4, 3}, 1).as<float>()[9]);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_step_without_memory_fails_by_name_and_the_next_runs) {

@@ -1,10 +1,15 @@
 // A GPU for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, whose
 // kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use:
-// MemoryKind::Device.
+// MemoryKind::Device. Recorded kernels are closures that run when they are issued.
+#include <chrono>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "devices/caching_allocator.h"
+#include "devices/gpu_recorder.h"
 #include "devices/gpus.h"
+#include "devices/replay_memory.h"
 
 namespace troupe {
 namespace {
@@ -17,7 +22,9 @@ class DeviceMemory final : public Allocator {
   explicit DeviceMemory(uint64_t cap) : memory_({.cap = cap}) {}
 
   Result<BufferRef> allocate(size_t bytes) override {
-    TROUPE_ASSIGN(BufferRef host, memory_.allocate(bytes));
+    auto allocated = memory_.allocate(bytes);
+    if (!allocated && ReplayMemory::release_idle(*this)) allocated = memory_.allocate(bytes);
+    TROUPE_ASSIGN(BufferRef host, std::move(allocated));
     auto* const buffer = new Marked;
     buffer->kind = MemoryKind::Device;
     buffer->device = emulated_ordinal;
@@ -36,11 +43,84 @@ class DeviceMemory final : public Allocator {
   CachingAllocator memory_;
 };
 
+using Work = std::vector<std::function<void()>>;
+
+struct EmulatedPiece final : RecordedPiece {
+  explicit EmulatedPiece(Work given) : work(std::move(given)) {}
+  bool empty() const override { return work.empty(); }
+  const Work work;
+};
+
+struct EmulatedGroup final : RecordedGroup {
+  std::vector<const EmulatedPiece*> pieces;
+};
+
+class EmulatedQueue : public GpuQueue {
+ public:
+  void* stream() const override { return nullptr; }
+  GpuFault* fault() override { return &fault_; }
+  size_t max_blocks() const override { return 1; }
+  Status launched() override { return {}; }
+  Result<void*> blas() override { return unavailable("an emulated GPU has no cuBLAS"); }
+  Result<void*> dnn() override { return unavailable("an emulated GPU has no cuDNN"); }
+  void* mark() override {
+    using Clock = std::chrono::steady_clock;
+    return new int64_t(std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
+  }
+  int64_t elapsed(void* from, void* to) override {
+    const std::unique_ptr<int64_t> begin(static_cast<int64_t*>(from)), end(static_cast<int64_t*>(to));
+    return *end - *begin;
+  }
+  void poll() override {}
+  bool tf32() const override { return false; }
+  std::unique_ptr<GpuRecorder> make_recorder() override;
+
+ private:
+  GpuFault fault_;
+};
+
+class EmulatedRecorder final : public GpuRecorder {
+ public:
+  explicit EmulatedRecorder(GpuQueue& device) : queue_(device) {}
+  GpuQueue& queue() override { return queue_; }
+  Status begin() override {
+    queue_.work.clear();
+    return {};
+  }
+  Result<std::unique_ptr<RecordedPiece>> end() override {
+    return std::unique_ptr<RecordedPiece>(std::make_unique<EmulatedPiece>(std::exchange(queue_.work, {})));
+  }
+  Result<std::unique_ptr<RecordedGroup>> join(std::span<const RecordedPiece* const> pieces) override {
+    auto group = std::make_unique<EmulatedGroup>();
+    for (const RecordedPiece* const piece : pieces)
+      group->pieces.push_back(static_cast<const EmulatedPiece*>(piece));
+    return std::unique_ptr<RecordedGroup>(std::move(group));
+  }
+  Status issue(RecordedGroup& group) override {
+    for (const EmulatedPiece* const piece : static_cast<EmulatedGroup&>(group).pieces)
+      for (const auto& work : piece->work) work();
+    return {};
+  }
+
+ private:
+  struct Queue final : EmulatedQueue {
+    explicit Queue(GpuQueue& given) : device(given) {}
+    GpuFault* fault() override { return device.fault(); }
+    void issue_on_host(std::function<void()> given) override { work.push_back(std::move(given)); }
+    GpuQueue& device;
+    Work work;
+  } queue_;
+};
+
+std::unique_ptr<GpuRecorder> EmulatedQueue::make_recorder() {
+  return std::make_unique<EmulatedRecorder>(*this);
+}
+
 class EmulatedGpu final : public Device {
  public:
   EmulatedGpu(DeviceName name, uint64_t incarnation, Pool& pool, uint64_t cap)
       : name_(std::move(name)), incarnation_(incarnation), memory_(cap),
-        context_(memory_, heap_allocator(), pool) {}
+        context_(memory_, heap_allocator(), pool, &queue_) {}
 
   const DeviceName& name() const override { return name_; }
   std::string_view type() const override { return "GPU"; }
@@ -54,13 +134,14 @@ class EmulatedGpu final : public Device {
   Completion copy(const Tensor& from, Tensor& to) override {
     if (Status valid = check_copy(*this, from, to); !valid.ok()) return Completion(std::move(valid));
     std::memcpy(to.mutable_data(), from.data(), from.bytes());
-    return {};
+    return to.memory() == MemoryKind::Device ? Completion() : Completion(take_fault(*queue_.fault()));
   }
 
  private:
   const DeviceName name_;
   const uint64_t incarnation_;
   DeviceMemory memory_;
+  EmulatedQueue queue_;
   DeviceContext context_;
 };
 

@@ -24,8 +24,8 @@
 namespace troupe {
 namespace {
 
-/// An update of more bytes of cells is computed outside the handler. So many bytes take 10 us, or 100 us if they are not in a
-/// cache.
+/// An update of more bytes of cells is computed outside the handler, unless the device computes it later. So many bytes take 10 us,
+/// or 100 us if they are not in a cache.
 constexpr size_t max_bytes_in_handler = 512 << 10;
 
 /// An Update, Assign or MirrorChanged that has not been answered.
@@ -210,7 +210,7 @@ class VariableRole final : public Role {
       bytes += snapshot.value.bytes();
       if (yields_value(*pending.rule->node)) pending.before.push_back(std::move(snapshot.value));
     }
-    if (bytes <= max_bytes_in_handler) {
+    if (bytes <= max_bytes_in_handler || site_->device->memory_kind() == MemoryKind::Device) {
       finish(pending, apply(pending, site_->device->context()));
       return;
     }
