@@ -1,8 +1,10 @@
 # Kernels of GPUs: the files kernels/ops/*/*.cu. With TROUPE_CUDA, nvcc compiles them and a runtime uses the GPUs of its machine. Without
-# it, the C++ compiler compiles them for the host, and only the tests run them there (kernels/gpu/launch.h).
-set(TROUPE_CUDA AUTO CACHE STRING "Compute on GPUs of NVIDIA: AUTO (where nvcc and a GPU are), ON, OFF")
-set_property(CACHE TROUPE_CUDA PROPERTY STRINGS AUTO ON OFF)
+# it, the C++ compiler compiles them for the host, and only the tests run them there (kernels/gpu/launch.h). With EMULATED, every
+# program has a GPU that is emulated on the host (tests/support/emulated_gpu.cpp), to try whole programs on a machine without a GPU.
+set(TROUPE_CUDA AUTO CACHE STRING "Compute on GPUs of NVIDIA: AUTO (where nvcc and a GPU are), ON, OFF; EMULATED: on the host")
+set_property(CACHE TROUPE_CUDA PROPERTY STRINGS AUTO ON OFF EMULATED)
 set(TROUPE_CUDA_FOUND OFF)
+string(COMPARE EQUAL "${TROUPE_CUDA}" EMULATED TROUPE_GPU_EMULATED)
 if(TROUPE_CUDA STREQUAL "ON" OR (TROUPE_CUDA STREQUAL "AUTO" AND EXISTS /dev/nvidia0))
   # Code for every architecture that CUDA 13 compiles for (Turing and later), and PTX for later ones.
   if(NOT CMAKE_CUDA_ARCHITECTURES)

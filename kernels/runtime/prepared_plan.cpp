@@ -131,7 +131,14 @@ class PlanPreparation {
     const bool names_own = node.action == Action::Request && names_state(*node.node);
     if (node.action == Action::Handle || names_own) return resolve(node);
     if (node.action == Action::Kernel) return prepare_kernel(node);
+    if (node.action == Action::Request) node.keeps_inputs = keeps_inputs(*node.node);
     return {};
+  }
+
+  /// Returns false only for update rules that compute on the device, from values that they do not keep.
+  bool keeps_inputs(const Node& node) const {
+    const auto rule = kernels_.find(node, prepared_->device().type());
+    return !rule || (*rule)->device_type == any_device;
   }
 
   Status prepare_fetch(Output fetch, PreparedNode& node) {

@@ -47,7 +47,9 @@ struct PreparedNode {
   /// A resource input may be a handle of a StepObject.
   bool takes_step_objects = false;
   bool needs_initialized = true;
-  bool cheap = false;          ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
+  bool cheap = false;  ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
+  /// For a request: its inputs may be kept after the step, as by Assign and by queues.
+  bool keeps_inputs = false;
   bool host_only = false;      ///< the kernel does no work on the device
   bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory
   /// For a feed, a fetch, and a request that sends or receives a tensor, on a device with memory of its own: the tensor belongs

@@ -1,6 +1,7 @@
 #include "kernels/runtime/recorded_kernels.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -17,7 +18,11 @@ constexpr size_t most_pending = 128;
 constexpr size_t most_records = 8;
 /// Larger tensors of the host are not compared, so a node that reads them is run each time.
 constexpr size_t most_host_bytes = 4096;
+/// A step counts as unlike the others if it recorded more than one of so many nodes. 25 such steps in a row are too many.
+constexpr size_t few = 8;
 constexpr unsigned unlike_step = 8, too_unlike = 200;
+/// The same for one node: 10 records in a row are too many.
+constexpr unsigned unlike_node = 4, too_unlike_node = 40;
 
 bool is_recordable(const Node& node) {
   return (node.op->effect == Effect::Pure || node.op->effect == Effect::Guard) &&
@@ -135,9 +140,9 @@ struct RecordedKernels::Group {
 
 RecordedKernels::RecordedKernels(const PreparedPlan& plan, std::unique_ptr<GpuRecorder> recorder)
     : plan_(plan), recorder_(std::move(recorder)), memory_(plan.device().context().memory()),
-      recording_(memory_, plan.device().context().host_memory(), plan.device().context().pool(),
-                 &recorder_->queue()),
-      issuing_(memory_, plan.device().context().host_memory(), plan.device().context().pool(),
+      rounded_(memory_), recording_(memory_, plan.device().context().host_memory(),
+                                    plan.device().context().pool(), &recorder_->queue()),
+      issuing_(rounded_, plan.device().context().host_memory(), plan.device().context().pool(),
                plan.device().context().queue()),
       nodes_(plan.nodes().size()) {
   for (PlanId id = 0; id < nodes_.size(); ++id) {
@@ -154,7 +159,7 @@ bool RecordedKernels::begin_step() {
   for (int tries = 0; tries < 1000 && !memory_.empty(); ++tries) cpu_relax();
   if (!memory_.empty()) return false;
   ++step_;
-  recorded_ = false;
+  repeated_ = recorded_ = 0;
   return true;
 }
 
@@ -162,7 +167,8 @@ void RecordedKernels::end_step() {
   pending_.clear();
   readable_.clear();
   kept_.clear();
-  unlike_ = recorded_ ? unlike_ + unlike_step : unlike_ - std::min(unlike_, 1u);
+  const bool unlike = recorded_ * few > repeated_ + recorded_;
+  unlike_ = unlike ? unlike_ + unlike_step : unlike_ - std::min(unlike_, 1u);
 }
 
 Status RecordedKernels::run(PlanId id, std::span<Slot> inputs, std::span<Tensor> outputs,
@@ -171,9 +177,12 @@ Status RecordedKernels::run(PlanId id, std::span<Slot> inputs, std::span<Tensor>
   if (plan_.nodes()[id].host_only) return run_now(id, inputs, outputs, step, frame_key);
   for (const auto& record : known.records)
     if (record->is_for(inputs) && repeat(*record, inputs, outputs)) {
+      ++repeated_;
+      known.unlike -= std::min(known.unlike, 1u);
       keep_readable(inputs);
       return hold_back(*record);
     }
+  if (known.unlike >= too_unlike_node) drop_records(known);
   if (!known.unrecorded) return record(id, inputs, outputs, step);
   TROUPE_RETURN_IF_FAILED(flush());
   return run_now(id, inputs, outputs, step, frame_key);
@@ -227,7 +236,8 @@ Status RecordedKernels::record(PlanId id, std::span<Slot> inputs, std::span<Tens
     buffers.push_back(slot.tensor.buffer().get());
   }
   if (known.unrecorded) return run(id, inputs, outputs, step, 0);
-  recorded_ = true;
+  ++recorded_;
+  known.unlike += unlike_node;
   keep_readable(inputs);
   const PreparedNode& node = plan_.nodes()[id];
   KernelContext context(*node.node, inputs.data(), inputs.size(), outputs.data(), recording_, step, 0);
@@ -253,15 +263,32 @@ Status RecordedKernels::record(PlanId id, std::span<Slot> inputs, std::span<Tens
   return run(id, inputs, outputs, step, 0);
 }
 
-/// Drops the record of a node that was not used for the longest time, and the groups with it.
+/// Drops the groups with a record that is about to be dropped.
+void RecordedKernels::drop_groups(const Record& record) {
+  std::erase_if(groups_,
+                [&](const auto& group) { return std::ranges::count(group.second->records, &record) != 0; });
+}
+
+/// Drops the record of a node that was not used for the longest time.
 void RecordedKernels::make_room(NodeRecords& known) {
   if (known.records.size() < most_records) return;
   const auto oldest =
       std::ranges::min_element(known.records, {}, [](const auto& record) { return record->used; });
-  std::erase_if(groups_, [&](const auto& group) {
-    return std::ranges::count(group.second->records, oldest->get()) != 0;
-  });
+  drop_groups(**oldest);
   known.records.erase(oldest);
+}
+
+void RecordedKernels::drop_records(NodeRecords& known) {
+  known.unrecorded = true;
+  for (const auto& record : known.records) drop_groups(*record);
+  known.records.clear();
+}
+
+/// Rounds to powers of two, or to quarters of them where that would cost much.
+Result<BufferRef> RecordedKernels::RoundedMemory::allocate(size_t bytes) {
+  constexpr size_t least = 4096, much = size_t{1} << 20;
+  const size_t power = std::bit_ceil(std::max(bytes, least)), unit = power <= much ? power : power / 8;
+  return memory_.allocate((std::max(bytes, least) + unit - 1) / unit * unit);
 }
 
 Result<RecordedKernels::Group*> RecordedKernels::pending_group() {
@@ -273,7 +300,7 @@ Result<RecordedKernels::Group*> RecordedKernels::pending_group() {
   auto group = std::make_unique<Group>();
   TROUPE_ASSIGN(group->work, recorder_->join(pieces));
   group->records = pending_;
-  recorded_ = true;
+  recorded_ += pending_.size() / few;
   return groups_.emplace(pending_.front(), std::move(group))->second.get();
 }
 

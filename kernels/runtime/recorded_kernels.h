@@ -1,10 +1,11 @@
 // RecordedKernels: runs the kernels of one step context on a GPU from records. A node that runs with the same arguments as in an
 // earlier step (addresses, shapes, the values of host inputs) is not run again: its outputs are what they were, and the work that
 // it had issued to the GPU is issued once more, in one call for many nodes. So steps that are alike cost the host little. A node
-// with new arguments is run and recorded. Random nodes and nodes with effects are run each time.
+// with new arguments is run and recorded. Random nodes, nodes with effects, and nodes whose arguments are new too often are run
+// each time.
 //
 // The tensors of such steps lie in memory of their own (devices/replay_memory.h), so that they have the same addresses in each
-// step. Work that was recorded is held back until flush(); what it reads and what others may write meanwhile, the values of
+// step. Sizes that differ from step to step are rounded up, so that they seldom move the tensors after them. Work that was recorded is held back until flush(); what it reads and what others may write meanwhile, the values of
 // variables, is kept until then. Everything that leaves the step is kept until its end, because releasing it in between would
 // change the addresses that later nodes get. Owned by a StepContext; the thread that drives the step uses it.
 #pragma once
@@ -35,7 +36,8 @@ class RecordedKernels {
   /// Issues what is held back. Called before anything else that has to do with the tensors of the step is issued to the device.
   Status flush();
   /// Returns memory for a tensor that arrives during the step.
-  Allocator& memory() { return memory_; }
+  Allocator& memory() { return rounded_; }
+  bool owns(const Tensor& tensor) const { return tensor.valid() && memory_.owns(*tensor.buffer().get()); }
   /// Keeps a tensor that leaves the step until its end.
   void keep(const Tensor& tensor) { kept_.push_back(tensor); }
   /// Called when the step has ended: drops what is held back and releases what was kept.
@@ -47,6 +49,7 @@ class RecordedKernels {
   /// What is known of one node.
   struct NodeRecords {
     bool unrecorded = false;  ///< the node is run each time
+    unsigned unlike = 0;      ///< grows when the node is recorded, and shrinks when it is repeated
     std::vector<std::unique_ptr<Record>> records;
   };
 
@@ -56,12 +59,25 @@ class RecordedKernels {
   bool repeat(const Record& record, std::span<Slot> inputs, std::span<Tensor> outputs);
   Status hold_back(Record& record);
   void keep_readable(std::span<const Slot> inputs);
+  void drop_groups(const Record& record);
   void make_room(NodeRecords& known);
+  void drop_records(NodeRecords& known);
   Result<Group*> pending_group();
+
+  /// Allocates from a ReplayMemory with sizes that are rounded up.
+  class RoundedMemory final : public Allocator {
+   public:
+    explicit RoundedMemory(ReplayMemory& memory) : memory_(memory) {}
+    Result<BufferRef> allocate(size_t bytes) override;
+
+   private:
+    ReplayMemory& memory_;
+  };
 
   const PreparedPlan& plan_;
   const std::unique_ptr<GpuRecorder> recorder_;
   ReplayMemory memory_;
+  RoundedMemory rounded_;
   DeviceContext recording_, issuing_;
   std::vector<NodeRecords> nodes_;  ///< by number in the plan
   std::vector<const Record*> pending_;
@@ -70,8 +86,8 @@ class RecordedKernels {
   std::vector<Tensor> kept_;
   std::vector<BufferRef> buffers_;  ///< of the node that is repeated
   uint64_t step_ = 0;
-  bool recorded_ = false;  ///< a node was recorded in this step
-  unsigned unlike_ = 0;    ///< grows with each step in which a node was recorded, and shrinks with others
+  size_t repeated_ = 0, recorded_ = 0;  ///< how many nodes in this step
+  unsigned unlike_ = 0;  ///< grows with each step in which many nodes were recorded, and shrinks with others
 };
 
 }  // namespace troupe

@@ -76,6 +76,7 @@ class StepContext {
   bool waits_for_others(Activation activation, const PreparedNode& node) const;
   bool issue_records();
   void keep_inputs(Activation activation);
+  Status copy_inputs(Activation activation);
   void leave_device(Activation activation, const PreparedNode& node);
   void leave_together();
   void bring_to_host(Activation activation);

@@ -67,12 +67,30 @@ void StepContext::leave_together() {
   if (!issue_records()) return;
   for (const Activation activation : std::exchange(leaving_, {})) {
     if (!status_.ok()) return;
-    keep_inputs(activation);
-    if (lies_on_device(activation, nodes_[activation.node]))
+    const PreparedNode& node = nodes_[activation.node];
+    if (node.keeps_inputs && !node.crosses_memory) {
+      if (Status copied = copy_inputs(activation); !copied.ok()) return fail(node, std::move(copied));
+    } else {
+      keep_inputs(activation);
+    }
+    if (lies_on_device(activation, node))
       bring_to_host(activation);
     else
       leave(activation);
   }
+}
+
+// Replaces tensors in the memory of the records, which must be free for the next step, by copies in that of the device.
+Status StepContext::copy_inputs(Activation activation) {
+  for (uint32_t i = 0; i < input_count(activation); ++i) {
+    Slot& slot = inputs(activation)[i];
+    if (slot.kind != Slot::Kind::Value || !recorded_->owns(slot.tensor)) continue;
+    TROUPE_ASSIGN(Tensor copy, Tensor::allocate(slot.tensor.dtype(), slot.tensor.shape(), device_.memory()));
+    const Completion copied = prepared_.device().copy(slot.tensor, copy);
+    if (copied.ready() && !copied.status().ok()) return copied.status();
+    recorded_->keep(std::exchange(slot.tensor, std::move(copy)));
+  }
+  return {};
 }
 
 // Replaces input 0 by a copy on the host. The node goes on when the copy has ended.
