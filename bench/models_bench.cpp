@@ -1,7 +1,7 @@
 // A model of examples/models as a process that bench/peers/models.py steers, beside the same model in TensorFlow and PyTorch:
-//   models_bench MODEL BATCH THREADS [tf32]
+//   models_bench MODEL BATCH THREADS [tf32|f16]
 // On a machine with a GPU, in a build with CUDA, the model runs there, and its inputs stay there. `tf32` lets products round to
-// TF32.
+// TF32; with `f16` the layers compute in half, with weights of float.
 // Prints {"weights": [[NAME, [DIM...], TRAINABLE]...], "dims": [those of the inputs], "tokens": how many there are, 0 for images,
 // "classes": COUNT}, then answers each line of its input with one line:
 //   load FILE        reads the weights, float32 in that order, and the inputs: images of float32, or tokens of int32; the label of
@@ -36,13 +36,19 @@ struct Model {
   std::vector<int64_t> dims;  ///< of one input
   int64_t tokens;             ///< how many tokens there are; 0: the inputs are images
   int64_t classes;
-  std::function<Output(const nn::Network&, Output inputs)> build;  ///< returns the logits [n, classes]
+  /// Returns the logits [n, classes]. Images are of the dtype in which the layers are to compute.
+  std::function<Output(const nn::Network&, Output inputs, DType compute)> build;
 
   DType dtype() const { return tokens == 0 ? f32 : i32; }
 };
 
 Model convnet(int64_t image, std::function<Output(const nn::Network&, Output)> build) {
-  return {{image, image, 3}, 0, 1000, std::move(build)};
+  return {{image, image, 3},
+          0,
+          1000,
+          [build = std::move(build)](const nn::Network& network, Output images, DType) {
+            return build(network, images);
+          }};
 }
 
 Model convnet(int64_t image, Output (*model)(const nn::Network&, Output, int64_t)) {
@@ -56,7 +62,7 @@ Output as_rows(const nn::Network& network, Output logits, int64_t classes) {
 
 /// A perceptron with one hidden layer for images of 28 x 28 pixels.
 Model mlp() {
-  return {{784}, 0, 10, [](const nn::Network& network, Output images) {
+  return {{784}, 0, 10, [](const nn::Network& network, Output images, DType) {
             const Output hidden = relu(network.scope(), nn::dense(network, images, {.units = 100}));
             return nn::dense(network, hidden, {.units = 10});
           }};
@@ -64,7 +70,7 @@ Model mlp() {
 
 /// 20 steps of an LSTM with 512 units, as in OSDI 2016, and a softmax over 10,000 words.
 Model lstm512() {
-  return {{20}, 10'000, 10'000, [](const nn::Network& network, Output tokens) {
+  return {{20}, 10'000, 10'000, [](const nn::Network& network, Output tokens, DType) {
             return as_rows(network,
                            models::lstm_language_model(network, tokens, {.vocabulary = 10'000, .units = 512}),
                            10'000);
@@ -73,7 +79,7 @@ Model lstm512() {
 
 /// 200 steps of an LSTM with 128 units in a loop, and a softmax over 10 classes.
 Model dynamic_lstm() {
-  return {{200}, 1000, 10, [](const nn::Network& network, Output tokens) {
+  return {{200}, 1000, 10, [](const nn::Network& network, Output tokens, DType) {
             const Output x = nn::embedding(network, tokens, {.rows = 1000, .units = 128});
             const Output states = nn::lstm(network, x, {.units = 128, .sequences = true, .loop = true});
             return as_rows(network, nn::dense(network, states, {.units = 10}), 10);
@@ -82,9 +88,10 @@ Model dynamic_lstm() {
 
 /// The base form of Vaswani et al. 2017 for 64 tokens out of 1,000, which it classifies.
 Model transformer(bool recompute) {
-  const models::TransformerOptions options{
+  models::TransformerOptions options{
       .vocabulary = 1000, .max_time = 64, .dropout = 0, .recompute = recompute};
-  return {{64}, 1000, 1000, [options](const nn::Network& network, Output tokens) {
+  return {{64}, 1000, 1000, [options](const nn::Network& network, Output tokens, DType compute) mutable {
+            options.dtype = compute;
             return as_rows(network, models::transformer_language_model(network, tokens, options), 1000);
           }};
 }
@@ -119,9 +126,9 @@ Tensor read_tensor(std::ifstream& file, DType dtype, const std::vector<int64_t>&
 
 class Bench {
  public:
-  Bench(const Model& model, int64_t batch, size_t threads, bool tf32)
-      : model_(model), batch_(batch), runtime_({.threads = threads, .tf32 = tf32}), graph_(runtime_.ops()),
-        scope_(graph_), network_(scope_.with_prefix("training"), nn::Mode::Training),
+  Bench(const Model& model, int64_t batch, size_t threads, const std::string& numbers)
+      : model_(model), batch_(batch), runtime_({.threads = threads, .tf32 = numbers == "tf32"}),
+        graph_(runtime_.ops()), scope_(graph_), network_(scope_.with_prefix("training"), nn::Mode::Training),
         on_gpu_(runtime_.devices().size() > 1) {
     std::vector<int64_t> dims = model.dims;
     dims.insert(dims.begin(), on_gpu_ ? batch : unknown_dim);
@@ -131,9 +138,10 @@ class Bench {
       inputs_ = kept(inputs_);
       labels_ = kept(labels_);
     }
-    const Output logits = model.build(network_, inputs_);
+    const DType compute = numbers == "f16" ? DType::Half : f32;
+    const Output logits = build(network_, compute);
     const auto inference = network_.rebuilt(scope_.with_prefix("inference"), nn::Mode::Inference);
-    logits_ = {model.build(inference, inputs_)};
+    logits_ = {build(inference, compute)};
     loss_ = mean(scope_, sparse_softmax_cross_entropy_with_logits(scope_, logits, labels_));
     std::vector<Output> trainable;
     for (const auto& [weight, edge] : network_.weights())
@@ -180,6 +188,12 @@ class Bench {
   }
 
  private:
+  Output build(const nn::Network& network, DType compute) const {
+    const Scope& scope = network.scope();
+    const Output inputs = model_.tokens == 0 ? cast(scope, inputs_, compute) : inputs_;
+    return cast(scope, model_.build(network, inputs, compute), f32);
+  }
+
   /// The number of labels.
   int64_t rows() const { return model_.tokens == 0 ? batch_ : batch_ * model_.dims[0]; }
 
@@ -294,15 +308,16 @@ class Bench {
 };
 
 int run(const std::vector<std::string>& arguments) {
-  const bool tf32 = arguments.size() == 4 && arguments[3] == "tf32";
-  const auto model = arguments.size() == 3 || tf32 ? all_models().find(arguments[0]) : all_models().end();
+  const std::string numbers = arguments.size() == 4 ? arguments[3] : "float";
+  const bool known = arguments.size() == 3 || numbers == "tf32" || numbers == "f16";
+  const auto model = known ? all_models().find(arguments[0]) : all_models().end();
   if (model == all_models().end()) {
-    std::cerr << "usage: models_bench MODEL BATCH THREADS [tf32]; models:";
+    std::cerr << "usage: models_bench MODEL BATCH THREADS [tf32|f16]; models:";
     for (const auto& [name, known] : all_models()) std::cerr << ' ' << name;
     std::cerr << '\n';
     return 2;
   }
-  Bench bench(model->second, std::stoll(arguments[1]), std::stoul(arguments[2]), tf32);
+  Bench bench(model->second, std::stoll(arguments[1]), std::stoul(arguments[2]), numbers);
   std::cout << bench.description().dump() << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);

@@ -97,6 +97,10 @@ std::string Network::unique_name(std::string_view type) const {
 }
 
 Output Network::weight(Weight weight) const {
+  if (const DType narrow = weight.dtype; narrow == DType::Half || narrow == DType::BFloat16) {
+    weight.dtype = f32;
+    return cast(scope_, this->weight(std::move(weight)), narrow);
+  }
   weight.device = device_;
   if (frozen_) weight.trainable = false;
   auto known = shared_->edges.find(weight.name);

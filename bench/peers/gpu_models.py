@@ -1,7 +1,8 @@
 """Compares the models of examples/models on a GPU with the same models in PyTorch, which take turns in one run:
-   python bench/peers/gpu_models.py build/cuda/bench [--rounds N] [--tf32] [--batch N,...] [--sides eager,compiled,graphs] MODEL...
+   python bench/peers/gpu_models.py build/cuda/bench [--rounds N] [--tf32|--f16] [--batch N,...] [--sides eager,compiled,graphs] MODEL...
 Needs a Python with torch for CUDA. Every side is a process of its own with the same weights and inputs, which stay on the GPU. A step is
-forward, backward and gradient descent with rate 0; its loss is fetched. Each row first compares the losses. A row has the means over
+forward, backward and gradient descent with rate 0; its loss is fetched. With --f16, weights are float and layers compute in half
+(torch.autocast). Each row first compares the losses. A row has the means over
 the rounds (minimum - maximum), because neither side waits for the end of a step before it begins the next one; the ratio of Troupe's mean
 to the shortest other one; the median time of a step that fetches a scalar; and the memory of the GPU that each process has.
 """
@@ -34,8 +35,9 @@ def gpu_memory(side):
 
 def started(model, batch, options, folder):
     program = pathlib.Path(options.program) / "models_bench"
-    sides = [Side("Troupe", [str(program), model, str(batch), "4"] + ["tf32"] * options.tf32)]
-    place = "gpu_tf32" if options.tf32 else "gpu"
+    numbers = [name for name in ("tf32", "f16") if getattr(options, name)]
+    sides = [Side("Troupe", [str(program), model, str(batch), "4"] + numbers)]
+    place = "_".join(["gpu"] + numbers)
     for name in options.sides.split(",") if options.sides else []:
         command = [sys.executable, str(HERE / "models_peer.py"), FRAMEWORKS[name], model, str(batch), "4", place]
         sides.append(Side("PyTorch, " + name, command))
@@ -63,7 +65,7 @@ def measure(model, batch, options):
     means = [statistics.mean(side.times) for side in sides]
     ratio = f"{means[0] / min(means[1:]):.3f}" if len(sides) > 1 else ""
     spread = (max(losses) - min(losses)) / abs(losses[0])
-    cells = [f"{model}, batch {batch}{', TF32' if options.tf32 else ''}"] + [text(side.times) for side in sides]
+    cells = [f"{model}, batch {batch}{', TF32' if options.tf32 else ', f16' if options.f16 else ''}"] + [text(side.times) for side in sides]
     null = " / ".join(f"{time:.1f}" for time in nulls)
     return cells + [ratio, null, " / ".join(memory), f"{spread:.1e}"], [side.name for side in sides]
 
@@ -74,7 +76,9 @@ def main():
     parser.add_argument("models", nargs="+")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--batch", default="32")
-    parser.add_argument("--tf32", action="store_true")
+    numbers = parser.add_mutually_exclusive_group()
+    numbers.add_argument("--tf32", action="store_true")
+    numbers.add_argument("--f16", action="store_true")
     parser.add_argument("--sides", default="eager,compiled,graphs")
     options = parser.parse_args()
     head = False

@@ -51,7 +51,8 @@ Output lstm_language_model(const Network& network, Output tokens, const LstmOpti
 }
 
 Output transformer_encoder(const Network& network, Output tokens, const TransformerOptions& options) {
-  Output x = nn::dropout(network, embedded(network, tokens, options), {.rate = options.dropout});
+  Output x = cast(network.scope(), embedded(network, tokens, options), options.dtype);
+  x = nn::dropout(network, x, {.rate = options.dropout});
   for (int64_t layer = 0; layer < options.layers; ++layer) {
     const Network inner = network.at("layer" + std::to_string(layer + 1));
     x = encoder_layer(options.recompute ? inner.recomputed("layer") : inner, x, options);

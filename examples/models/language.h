@@ -27,7 +27,8 @@ struct TransformerOptions {
   int64_t layers = 6;
   int64_t max_time = 512;
   double dropout = 0.1;
-  bool causal = false;     ///< whether a position sees only itself and earlier ones
+  bool causal = false;                ///< whether a position sees only itself and earlier ones
+  troupe::DType dtype = troupe::f32;  ///< in which the layers compute; the weights are float
   bool recompute = false;  ///< whether gradients compute each layer again, so that only its result is kept
 };
 /// The encoder of a Transformer (Vaswani et al. 2017), with normalisation before each part and learned positions. Returns

@@ -50,12 +50,14 @@ Output layer_norm(const Network& network, Output x, const LayerNorm& options) {
   const Layer layer(network, "layer_norm");
   const Scope& scope = layer.scope();
   const PartialShape size{layer.size_of(x, -1)};
+  const DType dtype = scope.dtype(x);
+  if (dtype == DType::Half || dtype == DType::BFloat16) x = cast(scope, x, f32);
   const Output centred = sub(scope, x, mean(scope, x, {-1}, true));
   const Output variance = mean(scope, square(scope, centred), {-1}, true);
   Output y = mul(scope, centred, rsqrt(scope, add(scope, variance, options.epsilon)));
   if (options.scale) y = mul(scope, y, layer.weight("gamma", size, scope.dtype(x), all_equal(1)));
   if (options.offset) y = add(scope, y, layer.weight("beta", size, scope.dtype(x), all_equal(0)));
-  return y;
+  return scope.dtype(y) == dtype ? y : cast(scope, y, dtype);
 }
 
 Output lrn(const Network& network, Output x, const Lrn& options) {

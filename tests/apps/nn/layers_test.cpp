@@ -153,6 +153,43 @@ BOOST_AUTO_TEST_CASE(compute_what_keras_does) {
   for (const LayerCase& layer : layer_cases()) check_layer(layer);
 }
 
+BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope scope(graph);
+  const Output images = reshape(scope, sin(scope, cast(scope, range(scope, 0, 432, 1), f32)), {4, 6, 6, 3});
+  const auto model = [](const nn::Network& network, Output in) {
+    Output y = nn::conv2d(network, in, {.filters = 5, .kernel = 3, .bias = false});
+    y = nn::batch_norm(network, y, {.activation = "relu"});
+    y = nn::layer_norm(network, reshape(network.scope(), y, {4, -1}));
+    return nn::dense(network, y, {.units = 3});
+  };
+  const nn::Network wide(scope.with_prefix("wide"));
+  const Output expected = model(wide, images);
+  const nn::Network narrow = wide.rebuilt(scope.with_prefix("narrow"), nn::Mode::Training);
+  const Output y = model(narrow, cast(scope, images, DType::Half));
+  BOOST_TEST((scope.dtype(y) == DType::Half));
+  std::vector<Output> edges, initial;
+  for (const auto& [weight, edge] : narrow.weights()) {
+    BOOST_TEST((weight.dtype == f32), weight.name);
+    if (weight.trainable) edges.push_back(edge);
+    initial.push_back(assign(scope, edge, weight.initial(scope, weight.shape, f32)));
+  }
+  auto session = runtime.session(graph);
+  session.run({scope.group(initial)});
+  const auto of = [&](Output result) {
+    std::vector<Output> results = {cast(scope, result, f32)};
+    for (const auto& gradient : gradients(scope, {square(scope, result)}, edges))
+      results.push_back(dense(scope, gradient, edges[results.size() - 1]));
+    return session.run(results);
+  };
+  const auto found = of(y), values = of(expected);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const std::string what = difference(found[i], values[i], {0.02, 0.02});
+    BOOST_TEST(what.empty(), "result " << i << ": " << what);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
