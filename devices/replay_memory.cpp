@@ -35,7 +35,9 @@ class ReplayMemory::Core : public std::enable_shared_from_this<Core> {
     size_ = 0;
     return true;
   }
-  bool owns(const Buffer& buffer) const { return buffer.release == &release; }
+  bool owns(const Buffer& buffer) const {
+    return buffer.release == &release && static_cast<const ReplayBuffer&>(buffer).core.get() == this;
+  }
 
   void begin_notes() {
     const std::lock_guard lock(lock_);

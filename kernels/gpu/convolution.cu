@@ -5,6 +5,7 @@
 #include "kernels/gpu/memory.h"
 #include "kernels/gpu/plain_convolution.h"
 #include "kernels/gpu/transpose_matrices.h"
+#include "kernels/gpu/units.h"
 
 #if defined(__CUDACC__)
 #include "kernels/gpu/dnn_convolution.h"
@@ -33,6 +34,14 @@ bool is_product(const ConvolutionWork& work) {
   if (work.sizes.groups != 1) return false;
   if (work.channels_last) return is_pointwise(work.sizes) || covers_images(work.sizes);
   return work.pass != ConvolutionPass::FilterGradient && is_pointwise(work.sizes);
+}
+
+/// Every output depends on one position, but not every position has outputs.
+bool takes_some_positions(const ConvolutionSizes& sizes) {
+  return sizes.groups == 1 && !is_pointwise(sizes) &&
+         std::ranges::all_of(sizes.axes, [](const ConvolutionAxis& axis) {
+           return axis.window == 1 && axis.pad_before == 0 && (axis.output - 1) * axis.stride < axis.input;
+         });
 }
 
 /// Rows are positions, or images; columns are channels, or the elements of a position of the filter.
@@ -73,6 +82,38 @@ Status multiply_images(DeviceContext& device, const ConvolutionWork& work) {
   product.step_b = product.inner * positions;
   product.step_c = product.rows * positions;
   return multiply(device, product);
+}
+
+/// Convolves the positions that have outputs as if there were no others.
+Status convolve_some_positions(DeviceContext& device, const ConvolutionWork& work) {
+  const bool spreads = work.pass == ConvolutionPass::ImageGradient;
+  ConvolutionWork inner = work;
+  for (ConvolutionAxis& axis : inner.sizes.axes) {
+    axis.input = axis.output;
+    axis.stride = 1;
+  }
+  const size_t element = size_of(work.dtype);
+  const auto taken_elements = static_cast<size_t>(inner.sizes.batch * inner.sizes.image_elements());
+  TROUPE_ASSIGN(const BufferRef taken, scratch(device, taken_elements * element));
+  ConvolutionSizes all = work.sizes, some = inner.sizes;
+  size_t unit = element;  // neighbouring channels are moved together
+  if (work.channels_last) {
+    const auto channels = static_cast<size_t>(all.in_channels);
+    unit = unit_of_rows(element, channels, spreads ? work.out : work.a, taken->data);
+    some.in_channels = all.in_channels = static_cast<int64_t>(channels * element / unit);
+  }
+  const ImageShape whole = input_shape(all, work.channels_last), part = input_shape(some, work.channels_last);
+  std::array<int, 3> strides{};
+  std::ranges::transform(three_axes(work.sizes), strides.begin(),
+                         [](const ConvolutionAxis& axis) { return static_cast<int>(axis.stride); });
+  if (spreads) {
+    inner.out = taken->data;
+    TROUPE_RETURN_IF_FAILED(convolve(device, inner));
+    return spread_positions(device, unit, part, taken->data, whole, work.out, strides);
+  }
+  TROUPE_RETURN_IF_FAILED(take_positions(device, unit, whole, work.a, part, taken->data, strides));
+  inner.a = taken->data;
+  return convolve(device, inner);
 }
 
 // ---- cuDNN
@@ -299,6 +340,7 @@ Status convolve_depthwise(DeviceContext& device, const ConvolutionWork& work) {
 Status convolve(DeviceContext& device, const ConvolutionWork& work) {
   if (is_product(work))
     return work.channels_last ? multiply_rows(device, work) : multiply_images(device, work);
+  if (takes_some_positions(work.sizes)) return convolve_some_positions(device, work);
   if (is_depthwise(work.sizes)) return convolve_depthwise(device, work);
   return convolve_in_steps(device, work);
 }

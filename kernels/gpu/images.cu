@@ -1,6 +1,7 @@
 #include "kernels/gpu/images.h"
 
 #include "kernels/gpu/transpose_matrices.h"
+#include "kernels/gpu/units.h"
 
 namespace troupe::gpu {
 namespace {
@@ -30,7 +31,64 @@ Status move_elements(DeviceContext& device, const ImageShape& from, const void* 
                             {offset[0], offset[1], offset[2]}});
 }
 
+template <class T>
+struct TakePositions {
+  ImageShape from, to;
+  const T* source;
+  T* target;
+  int strides[3];
+
+  TROUPE_ANY void operator()(size_t i) const {
+    Place place = to.place(i);
+    for (int axis = 0; axis < 3; ++axis) place.at[axis] *= strides[axis];
+    target[i] = source[from.index(place.image, place.channel, place.at)];
+  }
+};
+
+template <class T>
+struct SpreadPositions {
+  ImageShape from, to;
+  const T* source;
+  T* target;
+  int strides[3];
+
+  TROUPE_ANY void operator()(size_t i) const {
+    Place place = to.place(i);
+    bool on_grid = true;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int taken = place.at[axis] / strides[axis];
+      on_grid = on_grid && taken * strides[axis] == place.at[axis];
+      place.at[axis] = taken;
+    }
+    target[i] =
+        on_grid && from.has(place.at) ? source[from.index(place.image, place.channel, place.at)] : T{};
+  }
+};
+
+template <template <class> class Body>
+Status run_on_grid(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                   const ImageShape& to, void* target, std::array<int, 3> strides) {
+  return with_unit(element, [&]<class T>(std::type_identity<T>) {
+    return each(device, to.elements(),
+                Body<T>{from,
+                        to,
+                        static_cast<const T*>(source),
+                        static_cast<T*>(target),
+                        {strides[0], strides[1], strides[2]}});
+  });
+}
+
 }  // namespace
+
+Status take_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                      const ImageShape& to, void* target, std::array<int, 3> strides) {
+  return run_on_grid<TakePositions>(device, element, from, source, to, target, strides);
+}
+
+Status spread_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                        const ImageShape& to, void* target, std::array<int, 3> strides) {
+  return run_on_grid<SpreadPositions>(device, element, from, source, to, target, strides);
+}
 
 Status move_images(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                    const ImageShape& to, void* target, std::array<int, 3> offset) {

@@ -84,6 +84,13 @@ inline ImageShape output_shape(const ConvolutionSizes& sizes, bool channels_last
 /// 2, 4 or 8 bytes.
 Status move_images(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                    const ImageShape& to, void* target, std::array<int, 3> offset);
+/// Copy images of one layout between a grid of positions and every stride-th position. An element has 1, 2, 4, 8 or 16 bytes.
+/// Position p of `to` gets position p * stride of `from`.
+Status take_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                      const ImageShape& to, void* target, std::array<int, 3> strides);
+/// Position p * stride of `to` gets position p of `from`; all others become 0.
+Status spread_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                        const ImageShape& to, void* target, std::array<int, 3> strides);
 /// Copies images, of the shape `from`, to the other layout.
 Status change_layout(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                      void* target);

@@ -64,6 +64,15 @@ BOOST_AUTO_TEST_CASE(a_memory_that_is_full_gets_back_what_is_idle) {
   BOOST_TEST(!ReplayMemory::release_idle(device));
 }
 
+BOOST_AUTO_TEST_CASE(each_memory_knows_its_own_buffers) {
+  ReplayMemory first(heap_allocator()), second(heap_allocator());
+  const BufferRef buffer = value_or_throw(first.allocate(64)),
+                  other = value_or_throw(heap_allocator().allocate(64));
+  BOOST_TEST(first.owns(*buffer.get()));
+  BOOST_TEST(!second.owns(*buffer.get()));
+  BOOST_TEST(!first.owns(*other.get()));
+}
+
 BOOST_AUTO_TEST_CASE(buffers_outlive_their_memory) {
   BufferRef buffer;
   {

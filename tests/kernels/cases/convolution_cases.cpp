@@ -62,6 +62,13 @@ void add_flat_cases(OpCases& cases) {
              Shape{2, 3, 4, 5}, Shape{3, 3, 3, 2}, Shape{2, 2, 4, 5});
   add_passes(cases, flat, attributes({1, 1, 1, 1}, "SAME", {{"use_cudnn_on_gpu", false}}), Shape{1, 3, 3, 4},
              Shape{2, 2, 2, 6}, Shape{1, 3, 3, 6});  // two groups
+  // Positions that have outputs, and others between and behind them.
+  add_passes(cases, flat, attributes({1, 2, 3, 1}, "SAME"), Shape{2, 5, 8, 4}, Shape{1, 1, 4, 3},
+             Shape{2, 3, 3, 3});
+  add_passes(cases, flat, attributes({1, 2, 2, 1}, "VALID"), Shape{2, 6, 6, 8}, Shape{1, 1, 8, 5},
+             Shape{2, 3, 3, 5}, DType::Float);
+  add_passes(cases, flat, attributes({1, 1, 2, 3}, "SAME", {{"data_format", std::string("NCHW")}}),
+             Shape{2, 3, 4, 5}, Shape{1, 1, 3, 2}, Shape{2, 2, 2, 2});
   for (const DType dtype : {DType::Float, DType::Half, DType::BFloat16, DType::Int32})
     add_passes(cases, flat, same, Shape{3, 9, 7, 5}, Shape{5, 3, 5, 6}, Shape{3, 9, 7, 6}, dtype);
   add_passes(cases, flat, same, Shape{9, 12, 11, 32}, Shape{3, 3, 32, 48}, Shape{9, 12, 11, 48},
