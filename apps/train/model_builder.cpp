@@ -47,13 +47,17 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
 }
 
 Scope ModelBuilder::with_variables() const {
+  // The graphs of other sessions use the same variables, and where a graph alone would place them depends on its ops.
+  const auto on_host = [&](const Scope& task) {
+    return config_.cluster.tasks.empty() ? task : task.with_device("/device:CPU:0");
+  };
   const auto& owners = config_.cluster.owners;
-  if (!owners.empty()) return root_.with_device(owners[variables_.size() % owners.size()]);
+  if (!owners.empty()) return on_host(root_.with_device(owners[variables_.size() % owners.size()]));
   if (!bytes_of_workers_.empty())
-    return on_worker(root_, std::ranges::min_element(bytes_of_workers_) - bytes_of_workers_.begin());
-  if (tasks("ps") == 0) return on_worker(root_, variables_worker_);
-  return root_.with_device("/job:ps/task:" +
-                           std::to_string(variables_.size() % static_cast<size_t>(tasks("ps"))));
+    return on_host(on_worker(root_, std::ranges::min_element(bytes_of_workers_) - bytes_of_workers_.begin()));
+  if (tasks("ps") == 0) return on_host(on_worker(root_, variables_worker_));
+  const auto server = variables_.size() % static_cast<size_t>(tasks("ps"));
+  return on_host(root_.with_device("/job:ps/task:" + std::to_string(server)));
 }
 
 TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> samples) const {
