@@ -6,95 +6,78 @@
 namespace troupe::gpu {
 namespace {
 
-template <class T>
-struct MoveImages {
-  ImageShape from, to;
-  const T* source;
-  T* target;
+// How a position of the images that are written becomes the one that is read: functions that return false if there is none.
+
+struct Shifted {
   int offset[3];
-
-  TROUPE_ANY void operator()(size_t i) const {
-    Place place = to.place(i);
-    for (int axis = 0; axis < 3; ++axis) place.at[axis] += offset[axis];
-    target[i] = from.has(place.at) ? source[from.index(place.image, place.channel, place.at)] : T(0);
+  TROUPE_ANY bool operator()(int (&at)[3]) const {
+    for (int axis = 0; axis < 3; ++axis) at[axis] += offset[axis];
+    return true;
   }
 };
 
-template <class T>
-Status move_elements(DeviceContext& device, const ImageShape& from, const void* source, const ImageShape& to,
-                     void* target, std::array<int, 3> offset) {
-  return each(device, to.elements(),
-              MoveImages<T>{from,
-                            to,
-                            static_cast<const T*>(source),
-                            static_cast<T*>(target),
-                            {offset[0], offset[1], offset[2]}});
-}
-
-template <class T>
-struct TakePositions {
-  ImageShape from, to;
-  const T* source;
-  T* target;
+struct Taken {
   int strides[3];
-
-  TROUPE_ANY void operator()(size_t i) const {
-    Place place = to.place(i);
-    for (int axis = 0; axis < 3; ++axis) place.at[axis] *= strides[axis];
-    target[i] = source[from.index(place.image, place.channel, place.at)];
+  TROUPE_ANY bool operator()(int (&at)[3]) const {
+    for (int axis = 0; axis < 3; ++axis) at[axis] *= strides[axis];
+    return true;
   }
 };
 
-template <class T>
-struct SpreadPositions {
-  ImageShape from, to;
-  const T* source;
-  T* target;
+struct Spread {
   int strides[3];
-
-  TROUPE_ANY void operator()(size_t i) const {
-    Place place = to.place(i);
+  TROUPE_ANY bool operator()(int (&at)[3]) const {
     bool on_grid = true;
     for (int axis = 0; axis < 3; ++axis) {
-      const int taken = place.at[axis] / strides[axis];
-      on_grid = on_grid && taken * strides[axis] == place.at[axis];
-      place.at[axis] = taken;
+      const int taken = at[axis] / strides[axis];
+      on_grid = on_grid && taken * strides[axis] == at[axis];
+      at[axis] = taken;
     }
-    target[i] =
-        on_grid && from.has(place.at) ? source[from.index(place.image, place.channel, place.at)] : T{};
+    return on_grid;
   }
 };
 
-template <template <class> class Body>
-Status run_on_grid(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
-                   const ImageShape& to, void* target, std::array<int, 3> strides) {
+template <class T, class Read>
+struct MoveElements {
+  ImageShape from, to;
+  const T* source;
+  T* target;
+  Read read;
+
+  TROUPE_ANY void operator()(size_t i) const {
+    Place place = to.place(i);
+    const bool exists = read(place.at) && from.has(place.at);
+    target[i] = exists ? source[from.index(place.image, place.channel, place.at)] : T{};
+  }
+};
+
+template <class Read>
+Status move_elements(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                     const ImageShape& to, void* target, const Read& read) {
   return with_unit(element, [&]<class T>(std::type_identity<T>) {
-    return each(device, to.elements(),
-                Body<T>{from,
-                        to,
-                        static_cast<const T*>(source),
-                        static_cast<T*>(target),
-                        {strides[0], strides[1], strides[2]}});
+    return each(
+        device, to.elements(),
+        MoveElements<T, Read>{from, to, static_cast<const T*>(source), static_cast<T*>(target), read});
   });
 }
 
 }  // namespace
 
+Status move_images(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
+                   const ImageShape& to, void* target, std::array<int, 3> offset) {
+  return move_elements(device, element, from, source, to, target, Shifted{{offset[0], offset[1], offset[2]}});
+}
+
 Status take_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                       const ImageShape& to, void* target, std::array<int, 3> strides) {
-  return run_on_grid<TakePositions>(device, element, from, source, to, target, strides);
+  return move_elements(device, element, from, source, to, target,
+                       Taken{{strides[0], strides[1], strides[2]}});
 }
 
 Status spread_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                         const ImageShape& to, void* target, std::array<int, 3> strides) {
-  return run_on_grid<SpreadPositions>(device, element, from, source, to, target, strides);
-}
-
-Status move_images(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
-                   const ImageShape& to, void* target, std::array<int, 3> offset) {
-  if (element == 2) return move_elements<uint16_t>(device, from, source, to, target, offset);
-  if (element == 4) return move_elements<uint32_t>(device, from, source, to, target, offset);
-  return move_elements<uint64_t>(device, from, source, to, target, offset);
+  return move_elements(device, element, from, source, to, target,
+                       Spread{{strides[0], strides[1], strides[2]}});
 }
 
 Status change_layout(DeviceContext& device, size_t element, const ImageShape& from, const void* source,

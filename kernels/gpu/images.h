@@ -80,18 +80,19 @@ inline ImageShape output_shape(const ConvolutionSizes& sizes, bool channels_last
   return {sizes.batch, sizes.out_channels, {axes[0].output, axes[1].output, axes[2].output}, channels_last};
 }
 
-/// Copies images of one layout: position p of `to` gets position p + offset of `from`, or 0 where `from` has none. An element has
-/// 2, 4 or 8 bytes.
+// The following copy images of one layout. An element has 1, 2, 4, 8 or 16 bytes.
+
+/// Position p of `to` gets position p + offset of `from`, or 0 where `from` has none.
 Status move_images(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                    const ImageShape& to, void* target, std::array<int, 3> offset);
-/// Copy images of one layout between a grid of positions and every stride-th position. An element has 1, 2, 4, 8 or 16 bytes.
 /// Position p of `to` gets position p * stride of `from`.
 Status take_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                       const ImageShape& to, void* target, std::array<int, 3> strides);
 /// Position p * stride of `to` gets position p of `from`; all others become 0.
 Status spread_positions(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                         const ImageShape& to, void* target, std::array<int, 3> strides);
-/// Copies images, of the shape `from`, to the other layout.
+
+/// Copies images, of the shape `from`, to the other layout. An element has 2, 4 or 8 bytes.
 Status change_layout(DeviceContext& device, size_t element, const ImageShape& from, const void* source,
                      void* target);
 

@@ -18,8 +18,9 @@ constexpr size_t most_pending = 128;
 constexpr size_t most_records = 8;
 /// Larger tensors of the host are not compared, so a node that reads them is run each time.
 constexpr size_t most_host_bytes = 4096;
-/// A step counts as unlike the others if it recorded more than one of so many nodes. 25 such steps in a row are too many.
-constexpr size_t few = 8;
+/// A step counts as unlike the others if it recorded more than one of so many nodes. 25 such steps in a row are too many. Joining a
+/// group costs as much as recording one of so many of its nodes.
+constexpr size_t nodes_per_record = 8;
 constexpr unsigned unlike_step = 8, too_unlike = 200;
 /// The same for one node: 10 records in a row are too many.
 constexpr unsigned unlike_node = 4, too_unlike_node = 40;
@@ -167,7 +168,7 @@ void RecordedKernels::end_step() {
   pending_.clear();
   readable_.clear();
   kept_.clear();
-  const bool unlike = recorded_ * few > repeated_ + recorded_;
+  const bool unlike = recorded_ * nodes_per_record > repeated_ + recorded_;
   unlike_ = unlike ? unlike_ + unlike_step : unlike_ - std::min(unlike_, 1u);
 }
 
@@ -175,13 +176,14 @@ Status RecordedKernels::run(PlanId id, std::span<Slot> inputs, std::span<Tensor>
                             const StepInfo& step, uint64_t frame_key) {
   NodeRecords& known = nodes_[id];
   if (plan_.nodes()[id].host_only) return run_now(id, inputs, outputs, step, frame_key);
-  for (const auto& record : known.records)
-    if (record->is_for(inputs) && repeat(*record, inputs, outputs)) {
-      ++repeated_;
-      known.unlike -= std::min(known.unlike, 1u);
-      keep_readable(inputs);
-      return hold_back(*record);
-    }
+  for (const auto& record : known.records) {
+    if (!record->is_for(inputs)) continue;
+    keep_readable(inputs);
+    if (!repeat(*record, inputs, outputs)) continue;
+    ++repeated_;
+    known.unlike -= std::min(known.unlike, 1u);
+    return hold_back(*record);
+  }
   if (known.unlike >= too_unlike_node) drop_records(known);
   if (!known.unrecorded) return record(id, inputs, outputs, step);
   TROUPE_RETURN_IF_FAILED(flush());
@@ -300,7 +302,7 @@ Result<RecordedKernels::Group*> RecordedKernels::pending_group() {
   auto group = std::make_unique<Group>();
   TROUPE_ASSIGN(group->work, recorder_->join(pieces));
   group->records = pending_;
-  recorded_ += pending_.size() / few;
+  recorded_ += pending_.size() / nodes_per_record;
   return groups_.emplace(pending_.front(), std::move(group))->second.get();
 }
 

@@ -5,9 +5,10 @@
 // each time.
 //
 // The tensors of such steps lie in memory of their own (devices/replay_memory.h), so that they have the same addresses in each
-// step. Sizes that differ from step to step are rounded up, so that they seldom move the tensors after them. Work that was recorded is held back until flush(); what it reads and what others may write meanwhile, the values of
-// variables, is kept until then. Everything that leaves the step is kept until its end, because releasing it in between would
-// change the addresses that later nodes get. Owned by a StepContext; the thread that drives the step uses it.
+// step. Sizes that differ from step to step are rounded up, so that they seldom move the tensors after them. Work that was recorded
+// is held back until flush(); what it reads and what others may write meanwhile, the values of variables, is kept until then.
+// Everything that leaves the step is kept until its end, because releasing it in between would change the addresses that later
+// nodes get. Owned by a StepContext; the thread that drives the step uses it.
 #pragma once
 
 #include <memory>

@@ -260,20 +260,8 @@ BOOST_AUTO_TEST_CASE(a_wrong_index_fails_the_step_and_not_the_next) {
   const Output rows = placeholder(machine.scope, i32, {-1});
   const Output taken = gather(machine.scope, table, rows);
   Session session = machine.open();
-  const Status refused = failure_of([&] { session.run({{rows, Tensor::vector<int32_t>({1, 9})}}, {taken}); });
-  BOOST_TEST(refused.message().find('9') != std::string::npos, refused.message());
-  const Tensor right = session.run({{rows, Tensor::vector<int32_t>({1, 3})}}, {taken})[0];
-  BOOST_TEST(right.as<float>()[0] == ramp(Shape{4, 3}, 1).as<float>()[3]);
-}
-
-BOOST_AUTO_TEST_CASE(a_wrong_index_fails_a_repeated_step_and_not_the_next) {
-  Machine machine(1);
-  const Output table = machine.variable("table", ramp(Shape{4, 3}, 1));
-  const Output rows = placeholder(machine.scope, i32, {-1});
-  const Output taken = gather(machine.scope, table, rows);
-  Session session = machine.open();
   for (int step = 0; step < 20; ++step) {
-    const bool wrong = step % 4 == 3;
+    const bool wrong = step % 4 == 1;
     const auto run = [&] {
       return session.run({{rows, Tensor::vector<int32_t>({1, wrong ? 9 : 3})}}, {taken})[0];
     };
