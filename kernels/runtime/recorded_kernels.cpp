@@ -310,7 +310,7 @@ Status RecordedKernels::flush() {
   if (pending_.empty()) return {};
   TROUPE_ASSIGN(Group* const group, pending_group());
   pending_.clear();
-  const Status issued = recorder_->issue(*group->work);
+  Status issued = recorder_->issue(*group->work);
   readable_.clear();
   return issued;
 }
