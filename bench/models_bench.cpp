@@ -309,8 +309,8 @@ class Bench {
 
 int run(const std::vector<std::string>& arguments) {
   const std::string numbers = arguments.size() == 4 ? arguments[3] : "float";
-  const bool known = arguments.size() == 3 || numbers == "tf32" || numbers == "f16";
-  const auto model = known ? all_models().find(arguments[0]) : all_models().end();
+  const bool valid = arguments.size() == 3 || numbers == "tf32" || numbers == "f16";
+  const auto model = valid ? all_models().find(arguments[0]) : all_models().end();
   if (model == all_models().end()) {
     std::cerr << "usage: models_bench MODEL BATCH THREADS [tf32|f16]; models:";
     for (const auto& [name, known] : all_models()) std::cerr << ' ' << name;

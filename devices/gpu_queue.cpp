@@ -1,6 +1,7 @@
 #include "devices/gpu_queue.h"
 
 #include <string>
+#include <utility>
 
 #include "devices/gpu_recorder.h"
 
@@ -8,7 +9,10 @@ namespace troupe {
 
 std::unique_ptr<GpuRecorder> GpuQueue::make_recorder() { return nullptr; }
 const void* GpuQueue::kept(const void* bytes, size_t) { return bytes; }
-void GpuQueue::issue_on_host(std::function<void()> work) { work(); }
+void GpuQueue::issue_on_host(std::function<void()> work) {
+  const std::function<void()> now = std::move(work);
+  now();
+}
 
 Status take_fault(GpuFault& fault) {
   if (fault.set == 0) return {};
