@@ -88,10 +88,9 @@ Model dynamic_lstm() {
 
 /// The base form of Vaswani et al. 2017 for 64 tokens out of 1,000, which it classifies.
 Model transformer(bool recompute) {
-  models::TransformerOptions options{
-      .vocabulary = 1000, .max_time = 64, .dropout = 0, .recompute = recompute};
-  return {{64}, 1000, 1000, [options](const nn::Network& network, Output tokens, DType compute) mutable {
-            options.dtype = compute;
+  return {{64}, 1000, 1000, [recompute](const nn::Network& network, Output tokens, DType compute) {
+            const models::TransformerOptions options{
+                .vocabulary = 1000, .max_time = 64, .dropout = 0, .dtype = compute, .recompute = recompute};
             return as_rows(network, models::transformer_language_model(network, tokens, options), 1000);
           }};
 }

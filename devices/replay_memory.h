@@ -39,8 +39,8 @@ class ReplayMemory final : public Allocator {
   /// Notes what is allocated, and which of it is released, until end_notes() returns it.
   void begin_notes();
   std::vector<Event> end_notes();
-  /// Does what was noted. Returns the buffers by allocation, empty where the notes release them; nothing if an address differs:
-  /// then nothing remains allocated.
+  /// Does what was noted. `buffers` receives the buffer of each allocation, empty where the notes release it. Returns false if an
+  /// address differs or there is no memory; then nothing remains allocated.
   bool replay(std::span<const Event> events, std::vector<BufferRef>& buffers);
 
  private:

@@ -1,4 +1,5 @@
-// A convolution by the algorithm that the heuristics of cuDNN put first, among those that are deterministic and need little memory.
+// A convolution by the algorithm that the heuristics of cuDNN put first, or by the fastest one if CudaDnn::times_algorithms is set,
+// among those that are deterministic and need little memory.
 #if defined(__CUDACC__)
 #include "kernels/gpu/dnn_convolution.h"
 
@@ -217,7 +218,7 @@ void DnnPlan::find(CudaDnn& dnn, ConvolutionPass pass) {
   }
 }
 
-/// Runs each algorithm some times, and puts the fastest first. Does nothing while the stream is captured.
+/// Runs each algorithm for which there is memory some times, and puts the fastest first. Does nothing while the stream is captured.
 Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const ConvolutionWork& work) {
   constexpr int rounds = 3;
   GpuQueue& queue = *device.queue();
@@ -228,11 +229,12 @@ Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const Convolu
   timed_ = true;
   std::vector<std::pair<int64_t, Candidate>> timed;
   for (const Candidate& candidate : candidates_) {
-    TROUPE_ASSIGN(const BufferRef workspace, scratch(device, candidate.workspace));
+    const auto workspace = scratch(device, candidate.workspace);
+    if (!workspace) continue;
     int64_t least = INT64_MAX;
     for (int round = 0; round < rounds; ++round) {
       void* const begin = queue.mark();
-      const cudnnStatus_t status = call(dnn, candidate, work, workspace->data);
+      const cudnnStatus_t status = call(dnn, candidate, work, (*workspace)->data);
       const int64_t time = queue.elapsed(begin, queue.mark());
       if (status != CUDNN_STATUS_SUCCESS) break;
       least = std::min(least, time);
@@ -240,6 +242,7 @@ Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const Convolu
     if (least != INT64_MAX) timed.emplace_back(least, candidate);
   }
   std::ranges::stable_sort(timed, {}, [](const auto& entry) { return entry.first; });
+  if (timed.empty()) return {};
   candidates_.clear();
   for (const auto& [time, candidate] : timed) candidates_.push_back(candidate);
   return {};

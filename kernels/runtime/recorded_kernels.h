@@ -38,7 +38,8 @@ class RecordedKernels {
   Status flush();
   /// Returns memory for a tensor that arrives during the step.
   Allocator& memory() { return rounded_; }
-  bool owns(const Tensor& tensor) const { return tensor.valid() && memory_.owns(*tensor.buffer().get()); }
+  /// Returns whether a tensor, which is valid, lies in the memory of these records.
+  bool owns(const Tensor& tensor) const { return memory_.owns(*tensor.buffer().get()); }
   /// Keeps a tensor that leaves the step until its end.
   void keep(const Tensor& tensor) { kept_.push_back(tensor); }
   /// Called when the step has ended: drops what is held back and releases what was kept.

@@ -9,11 +9,17 @@
 #include "kernels/runtime/step_values.h"
 
 namespace troupe {
+namespace {
+
+bool has_device_memory(const Slot& slot) {
+  return slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device;
+}
+
+}  // namespace
 
 bool StepContext::lies_on_device(Activation activation, const PreparedNode& node) {
-  if (!node.crosses_memory || activation.dead() || input_count(activation) == 0) return false;
-  const Slot& slot = *inputs(activation);
-  return slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device;
+  return node.crosses_memory && !activation.dead() && input_count(activation) != 0 &&
+         has_device_memory(*inputs(activation));
 }
 
 // ---- Records
@@ -36,18 +42,14 @@ bool StepContext::issue_records() {
 
 void StepContext::keep_inputs(Activation activation) {
   for (uint32_t i = 0; i < input_count(activation); ++i)
-    if (const Slot& slot = inputs(activation)[i];
-        slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device)
-      recorded_->keep(slot.tensor);
+    if (const Slot& slot = inputs(activation)[i]; has_device_memory(slot)) recorded_->keep(slot.tensor);
 }
 
 // Returns whether the node uses results of the device that need not leave it soon. What is sent to others does need to.
 bool StepContext::waits_for_others(Activation activation, const PreparedNode& node) const {
   if (node.action == Action::Request && node.crosses_memory) return false;
   const Slot* const first = slots_.data() + state_.first_slot(activation);
-  return !activation.dead() && std::any_of(first, first + input_count(activation), [](const Slot& slot) {
-    return slot.kind == Slot::Kind::Value && slot.tensor.memory() == MemoryKind::Device;
-  });
+  return !activation.dead() && std::any_of(first, first + input_count(activation), has_device_memory);
 }
 
 // ---- What leaves the device
@@ -84,7 +86,7 @@ void StepContext::leave_together() {
 Status StepContext::copy_inputs(Activation activation) {
   for (uint32_t i = 0; i < input_count(activation); ++i) {
     Slot& slot = inputs(activation)[i];
-    if (slot.kind != Slot::Kind::Value || !recorded_->owns(slot.tensor)) continue;
+    if (!has_device_memory(slot) || !recorded_->owns(slot.tensor)) continue;
     TROUPE_ASSIGN(Tensor copy, Tensor::allocate(slot.tensor.dtype(), slot.tensor.shape(), device_.memory()));
     const Completion copied = prepared_.device().copy(slot.tensor, copy);
     if (copied.ready() && !copied.status().ok()) return copied.status();
