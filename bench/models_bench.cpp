@@ -1,7 +1,7 @@
 // A model of examples/models as a process that bench/peers/models.py steers, beside the same model in TensorFlow and PyTorch:
-//   models_bench MODEL BATCH THREADS [tf32|f16]
+//   models_bench MODEL BATCH THREADS [tf32|f16|bf16]
 // On a machine with a GPU, in a build with CUDA, the model runs there, and its inputs stay there. `tf32` lets products round to
-// TF32; with `f16` the layers compute in half, with weights of float.
+// TF32; with `f16` and `bf16` the layers compute in half and bfloat16, with weights of float.
 // Prints {"weights": [[NAME, [DIM...], TRAINABLE]...], "dims": [those of the inputs], "tokens": how many there are, 0 for images,
 // "classes": COUNT}, then answers each line of its input with one line:
 //   load FILE        reads the weights, float32 in that order, and the inputs: images of float32, or tokens of int32; the label of
@@ -137,7 +137,7 @@ class Bench {
       inputs_ = kept(inputs_);
       labels_ = kept(labels_);
     }
-    const DType compute = numbers == "f16" ? DType::Half : f32;
+    const DType compute = numbers == "f16" ? DType::Half : numbers == "bf16" ? DType::BFloat16 : f32;
     const Output logits = build(network_, compute);
     const auto inference = network_.rebuilt(scope_.with_prefix("inference"), nn::Mode::Inference);
     logits_ = {build(inference, compute)};
@@ -308,10 +308,10 @@ class Bench {
 
 int run(const std::vector<std::string>& arguments) {
   const std::string numbers = arguments.size() == 4 ? arguments[3] : "float";
-  const bool valid = arguments.size() == 3 || numbers == "tf32" || numbers == "f16";
+  const bool valid = arguments.size() == 3 || numbers == "tf32" || numbers == "f16" || numbers == "bf16";
   const auto model = valid ? all_models().find(arguments[0]) : all_models().end();
   if (model == all_models().end()) {
-    std::cerr << "usage: models_bench MODEL BATCH THREADS [tf32|f16]; models:";
+    std::cerr << "usage: models_bench MODEL BATCH THREADS [tf32|f16|bf16]; models:";
     for (const auto& [name, known] : all_models()) std::cerr << ' ' << name;
     std::cerr << '\n';
     return 2;

@@ -1,9 +1,8 @@
 """Compares the models of examples/models on a GPU with the same models in PyTorch, which take turns in one run:
-   python bench/peers/gpu_models.py build/cuda/bench [--rounds N] [--tf32|--f16] [--batch N,...] [--sides eager,compiled,graphs] MODEL...
+   python bench/peers/gpu_models.py build/cuda/bench [--rounds N] [--tf32|--f16|--bf16] [--batch N,...] [--sides eager,compiled,graphs] MODEL...
 Needs a Python with torch for CUDA. Every side is a process of its own with the same weights and inputs, which stay on the GPU. A step is
-forward, backward and gradient descent with rate 0; its loss is fetched. With --f16, weights are float and layers compute in half
-(torch.autocast). Each row first compares the losses. A row has the means over
-the rounds (minimum - maximum), because neither side waits for the end of a step before it begins the next one; the ratio of Troupe's mean
+forward, backward and gradient descent with rate 0; its loss is fetched. With --f16 or --bf16, weights are float and layers compute
+in half or bfloat16 (torch.autocast). Each row first compares the losses. A row has the means over the rounds (minimum - maximum), because neither side waits for the end of a step before it begins the next one; the ratio of Troupe's mean
 to the shortest other one; the median time of a step that fetches a scalar; and the memory of the GPU that each process has.
 """
 import argparse
@@ -17,6 +16,7 @@ import tempfile
 from models import HERE, Side, print_head, write_arrays
 
 FRAMEWORKS = {"eager": "torch", "compiled": "torch_compiled", "graphs": "torch_graphs"}
+NUMBERS = ("tf32", "f16", "bf16")  # in which the layers compute, instead of in float
 STEPS = 20  # that a side takes in its turn
 
 
@@ -33,9 +33,13 @@ def gpu_memory(side):
     return f"{int(megabytes) / 1024:.2f}" if megabytes.isdigit() else "?"
 
 
+def numbers_of(options):
+    return [name for name in NUMBERS if getattr(options, name)]
+
+
 def started(model, batch, options, folder):
     program = pathlib.Path(options.program) / "models_bench"
-    numbers = [name for name in ("tf32", "f16") if getattr(options, name)]
+    numbers = numbers_of(options)
     sides = [Side("Troupe", [str(program), model, str(batch), "4"] + numbers)]
     place = "_".join(["gpu"] + numbers)
     for name in options.sides.split(",") if options.sides else []:
@@ -65,7 +69,7 @@ def measure(model, batch, options):
     means = [statistics.mean(side.times) for side in sides]
     ratio = f"{means[0] / min(means[1:]):.3f}" if len(sides) > 1 else ""
     spread = (max(losses) - min(losses)) / abs(losses[0])
-    cells = [f"{model}, batch {batch}{', TF32' if options.tf32 else ', f16' if options.f16 else ''}"] + [text(side.times) for side in sides]
+    cells = [f"{model}, batch {batch}{''.join(', ' + name for name in numbers_of(options))}"] + [text(side.times) for side in sides]
     null = " / ".join(f"{time:.1f}" for time in nulls)
     return cells + [ratio, null, " / ".join(memory), f"{spread:.1e}"], [side.name for side in sides]
 
@@ -77,8 +81,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--batch", default="32")
     numbers = parser.add_mutually_exclusive_group()
-    numbers.add_argument("--tf32", action="store_true")
-    numbers.add_argument("--f16", action="store_true")
+    for name in NUMBERS:
+        numbers.add_argument("--" + name, action="store_true")
     parser.add_argument("--sides", default="eager,compiled,graphs")
     options = parser.parse_args()
     head = False

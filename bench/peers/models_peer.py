@@ -1,6 +1,6 @@
 """A model of examples/models in TensorFlow (graph mode) or PyTorch, as a process that models.py steers:
    models_peer.py tensorflow|torch|torch_compiled MODEL BATCH THREADS
-   models_peer.py torch|torch_compiled|torch_graphs MODEL BATCH THREADS gpu|gpu_tf32|gpu_f16      on a GPU, where the inputs stay
+   models_peer.py torch|torch_compiled|torch_graphs MODEL BATCH THREADS gpu|gpu_tf32|gpu_f16|gpu_bf16      on a GPU, where the inputs stay
 torch_graphs replays the eager steps from CUDA graphs.
 It reads the line that bench/models_bench.cpp writes at its start from its input, then the same commands, and gives the same answers.
 The weights stand in the order in which the layers create them.
@@ -405,7 +405,7 @@ class TorchModel:
         import torch
         torch.set_num_threads(threads)
         self.torch, self.model, self.compiled, self.graphs = torch, model, compiled, graphs
-        self.on_gpu, self.narrow = place.startswith("gpu"), place == "gpu_f16"
+        self.on_gpu, self.narrow = place.startswith("gpu"), {"gpu_f16": torch.float16, "gpu_bf16": torch.bfloat16}.get(place)
         if self.on_gpu:
             torch.set_default_device("cuda")
             torch.backends.cudnn.benchmark = os.environ.get("BENCHMARK") == "1"  # whether algorithms are chosen by timing them
@@ -460,7 +460,7 @@ class TorchModel:
         return replay
 
     def loss_tensor(self):
-        with self.torch.autocast("cuda", self.torch.float16, enabled=self.narrow):
+        with self.torch.autocast("cuda", self.narrow, enabled=self.narrow is not None):
             logits = self.forward(self.x, True)
         return self.torch.nn.functional.cross_entropy(logits.float(), self.labels)
 

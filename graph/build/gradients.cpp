@@ -42,8 +42,9 @@ std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output
   for (const Output& y : ys)
     if (!is_differentiable(scope.dtype(y))) {
       const Node& node = graph.node(y.node);
-      throw Error(invalid_argument(graph.name_of(y) + " has dtype " + std::string(name(graph.dtype(y))) +
-                                   ", which has no gradient; half, float, double and complex types have one")
+      throw Error(invalid_argument(
+                      graph.name_of(y) + " has dtype " + std::string(name(graph.dtype(y))) +
+                      ", which has no gradient; half, bfloat16, float, double and complex types have one")
                       .at_node(node.type(), node.name));
     }
   for (const Output& x : xs) scope.checked(x);

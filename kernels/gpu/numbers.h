@@ -43,7 +43,7 @@ TROUPE_ANY inline float load(const BFloat16& element) {
 #endif
 }
 
-/// Stores a number as an element, on GPUs rounded to nearest even.
+/// Stores a number as an element, rounded to nearest even.
 template <class T>
 TROUPE_ANY void store(T& element, Wide<T> value) {
   element = value;

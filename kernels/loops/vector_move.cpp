@@ -134,6 +134,31 @@ void float_to_half(const void* x, void* y, size_t n) {
           });
 }
 
+void bfloat16_to_float(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<uint32_t> d;
+  const hn::Rebind<uint16_t, decltype(d)> upper;
+  convert(static_cast<const uint16_t*>(x), static_cast<uint32_t*>(y), n,
+          [&](const uint16_t* from, uint32_t* to) {
+            hn::StoreU(hn::ShiftLeft<16>(hn::PromoteTo(d, hn::LoadU(upper, from))), d, to);
+          });
+}
+
+/// Rounds as BFloat16(float) does.
+void float_to_bfloat16(const void* x, void* y, size_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToUnsigned<decltype(d)> words;
+  const hn::Rebind<uint16_t, decltype(d)> upper;
+  convert(static_cast<const float*>(x), static_cast<uint16_t*>(y), n, [&](const float* from, uint16_t* to) {
+    const auto value = hn::LoadU(d, from);
+    const auto whole = hn::BitCast(words, value);
+    const auto odd = hn::And(hn::ShiftRight<16>(whole), hn::Set(words, 1u));
+    const auto rounded = hn::Add(hn::Add(whole, hn::Set(words, 0x7fffu)), odd);
+    const auto nan = hn::RebindMask(words, hn::IsNaN(value));
+    const auto bits = hn::IfThenElse(nan, hn::Or(whole, hn::Set(words, 0x400000u)), rounded);
+    hn::StoreU(hn::TruncateTo(upper, hn::ShiftRight<16>(bits)), upper, to);
+  });
+}
+
 /// What an int32 cannot hold becomes the least one.
 void float_to_int32(const void* x, void* y, size_t n) {
   const hn::ScalableTag<float> d;
@@ -171,6 +196,8 @@ UnaryLoop cast_loop_for(DType from, DType to) {
 #if HWY_TARGET <= HWY_AVX2
   if (from == DType::Half && to == DType::Float) return half_to_float;
   if (from == DType::Float && to == DType::Half) return float_to_half;
+  if (from == DType::BFloat16 && to == DType::Float) return bfloat16_to_float;
+  if (from == DType::Float && to == DType::BFloat16) return float_to_bfloat16;
   if (from == DType::Float && to == DType::Int32) return float_to_int32;
   if (from == DType::Int32 && to == DType::Float) return int32_to_float;
   if ((from == DType::UInt8 || from == DType::Bool) && to == DType::Float) return uint8_to_float;

@@ -73,9 +73,7 @@ bool is_integer(DType dtype) {
 
 bool is_number(DType dtype) { return is_floating(dtype) || is_complex(dtype) || is_integer(dtype); }
 
-bool is_differentiable(DType dtype) {
-  return dtype == DType::Float || dtype == DType::Double || dtype == DType::Half || is_complex(dtype);
-}
+bool is_differentiable(DType dtype) { return is_floating(dtype) || is_complex(dtype); }
 
 Half::Half(float value) {
   const uint32_t bits32 = std::bit_cast<uint32_t>(value);

@@ -56,14 +56,20 @@ struct Half {
   friend bool operator==(Half, Half) = default;
 };
 
-/// The upper 16 bits of a float. Conversion from float truncates, as in TensorFlow 1.x (features.md U1).
+/// The upper 16 bits of a float. Arithmetic on it is done in float.
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
-  explicit BFloat16(float value) : bits(static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16)) {}
+  explicit BFloat16(float value);  ///< rounds to the nearest number, ties to even; NaN stays a NaN
   explicit operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
   friend bool operator==(BFloat16, BFloat16) = default;
 };
+
+inline BFloat16::BFloat16(float value) {
+  const uint32_t whole = std::bit_cast<uint32_t>(value);
+  const uint32_t rounded = whole + 0x7fffu + (whole >> 16 & 1u);
+  bits = static_cast<uint16_t>((value != value ? whole | 0x400000u : rounded) >> 16);
+}
 
 /// Quantised integers. They are types of their own, so that they are not mistaken for the integers that store them.
 template <class Storage, int Tag>
@@ -101,7 +107,7 @@ bool is_complex(DType dtype);
 /// True for signed and unsigned integers, but neither for quantised types nor for bool.
 bool is_integer(DType dtype);
 bool is_number(DType dtype);  ///< true for floating, complex and integer types
-/// True for the types through which gradients flow: half, float, double and the complex types (features.md G2).
+/// True for the types through which gradients flow: the floating types and the complex types.
 bool is_differentiable(DType dtype);
 /// True for handles and variants. They have a meaning only on the device where they are, so they cannot be sent.
 inline bool is_local(DType dtype) { return dtype == DType::Resource || dtype == DType::Variant; }

@@ -79,15 +79,24 @@ BOOST_AUTO_TEST_CASE(floats_round_to_the_nearest_half_ties_to_even) {
   BOOST_TEST(Half(-std::numeric_limits<float>::infinity()).bits == 0xfc00u);
 }
 
-BOOST_AUTO_TEST_CASE(bfloat16_truncates) {
+BOOST_AUTO_TEST_CASE(bfloat16_rounds_to_nearest_even) {
+  const auto bits_of = [](uint32_t bits32) { return BFloat16(std::bit_cast<float>(bits32)).bits; };
   BOOST_TEST(static_cast<float>(BFloat16(1.0f)) == 1.0f);
-  BOOST_TEST(BFloat16(std::bit_cast<float>(0x3f80ffffu)).bits == 0x3f80u);
-  BOOST_TEST(BFloat16(std::bit_cast<float>(0xbf80ffffu)).bits == 0xbf80u);
+  BOOST_TEST(bits_of(0x3f80'7fffu) == 0x3f80u);
+  BOOST_TEST(bits_of(0x3f80'8000u) == 0x3f80u);  // halfway: to the even one below
+  BOOST_TEST(bits_of(0x3f80'8001u) == 0x3f81u);
+  BOOST_TEST(bits_of(0x3f81'8000u) == 0x3f82u);  // halfway: to the even one above
+  BOOST_TEST(bits_of(0xbf80'ffffu) == 0xbf81u);
+  BOOST_TEST(bits_of(0x0000'0001u) == 0x0000u);
+  BOOST_TEST(bits_of(0x7f7f'ffffu) == 0x7f80u);  // above the largest number: infinite
+  BOOST_TEST(bits_of(0xff80'0000u) == 0xff80u);
+  for (const uint32_t nan : {0x7f80'0001u, 0x7fc0'0000u, 0xffff'ffffu})
+    BOOST_TEST(std::isnan(static_cast<float>(BFloat16(std::bit_cast<float>(nan)))));
 }
 
 BOOST_AUTO_TEST_CASE(kinds) {
   BOOST_TEST(is_floating(DType::BFloat16));
-  BOOST_TEST(!is_differentiable(DType::BFloat16));
+  BOOST_TEST(is_differentiable(DType::BFloat16));
   BOOST_TEST(is_differentiable(DType::Complex64));
   BOOST_TEST(!is_differentiable(DType::Int32));
   BOOST_TEST(is_integer(DType::UInt16));
