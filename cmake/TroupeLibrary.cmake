@@ -84,6 +84,7 @@ set(TROUPE_PUBLIC_HEADERS
   kernels/core/slot.h
   kernels/core/state.h
   kernels/core/type_dispatch.h
+  kernels/core/unlocked_phase.h
   kernels/runtime/step_request.h
   messages/wire/message_reader.h
   actors/engine/role.h

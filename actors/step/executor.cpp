@@ -51,6 +51,7 @@ class ExecutorRole final : public Role {
     info.profiled = request.getProfile();
     info.round = request.getRound();
     info.shard = request.getShard();
+    info.unlocked = {info.session, request.getUnlocked()};
     info.earlier_runs = earlier_runs(request);
     auto feeds = take_feeds(message);
     if (!feeds) return reply(feeds.status());

@@ -337,6 +337,7 @@ class MasterRole final : public Role {
     draft->setTraining(request.getTraining());
     draft->setRound(request.getRound());
     draft->setShard(request.getShard());
+    draft->setUnlocked(request.getUnlocked());
     draft->setProfile(request.getProfile());
     auto earlier = draft->initEarlierRuns(static_cast<uint32_t>(share.seeded.size()));
     for (uint32_t i = 0; i < earlier.size(); ++i) {

@@ -17,6 +17,7 @@ void fill(wire::RunStep::Builder request, uint64_t handle, uint64_t call, const 
   request.setTraining(options.training);
   request.setRound(options.round);
   request.setShard(options.shard);
+  request.setUnlocked(options.unlocked_phase);
   request.setProfile(options.profile != nullptr);
 }
 

@@ -29,6 +29,11 @@ struct StepOptions {
   /// The logical shard of the batch that the nodes under the prefix step_shard_prefix compute (graph/build/shard_names.h). It
   /// determines their random numbers, too. -1: none in particular.
   int64_t shard = -1;
+  /// If not 0, the step belongs to the unlocked phase of the session with this number (Hogwild, Niu et al. 2011): steps of one
+  /// phase that run at the same time change variables in place, each on its own thread, though others read and change them. So a
+  /// step may see a value that is partly changed, and a change may be lost. Values that were read before the phase stay as they
+  /// are. The numbers of later phases must be higher. Variables on GPUs and mirrored ones are changed one after the other.
+  uint64_t unlocked_phase = 0;
   /// If non-null, cancels the step when it is cancelled. Partial runs take none: they are cancelled by dropping them.
   const Cancellation* cancellation = nullptr;
   /// If non-null, receives the profile of the step, one entry per device.

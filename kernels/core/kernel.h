@@ -17,6 +17,7 @@
 #include "devices/device.h"
 #include "graph/build/graph.h"
 #include "kernels/core/slot.h"
+#include "kernels/core/unlocked_phase.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {
@@ -36,6 +37,7 @@ struct StepInfo {
   uint64_t seed = 0;
   uint64_t round = 0;
   int64_t shard = -1;  ///< the logical shard that the step computes; -1: none in particular
+  UnlockedPhase unlocked = {};
   bool training = false;
   bool profiled = false;                                 ///< whether the step records a StepProfile
   std::shared_ptr<const EarlierRuns> earlier_runs = {};  ///< for random nodes with seeds of their own

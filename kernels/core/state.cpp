@@ -47,8 +47,20 @@ std::optional<Tensor> StateCell::take_for_write() {
   return std::exchange(snapshot_.value, {});
 }
 
-void StateCell::publish(Tensor value) {
+std::optional<Tensor> StateCell::unlocked(const UnlockedPhase& phase) const {
   const std::lock_guard guard(lock_);
+  if (taken_ || !phase || phase != phase_) return std::nullopt;
+  return snapshot_.value;
+}
+
+void StateCell::count_unlocked_change() {
+  const std::lock_guard guard(lock_);
+  ++snapshot_.version;
+}
+
+void StateCell::publish(Tensor value, const UnlockedPhase& phase) {
+  const std::lock_guard guard(lock_);
+  phase_ = value.unique() ? phase : UnlockedPhase();
   std::swap(snapshot_.value, value);  // the old value is released after the lock
   ++snapshot_.version;
   taken_ = false;
@@ -56,6 +68,7 @@ void StateCell::publish(Tensor value) {
 
 void StateCell::publish(Snapshot snapshot) {
   const std::lock_guard guard(lock_);
+  phase_ = {};
   std::swap(snapshot_, snapshot);
   taken_ = false;
 }

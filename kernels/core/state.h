@@ -1,7 +1,7 @@
 // State that outlives steps: a StateCell for each variable (or other named state), and the StateTable that finds cells by
 // container and name. A cell publishes immutable snapshots behind a short lock: any thread reads a whole value without a
 // message. Only one thread writes at a time: that of the actor that owns the group of cells. A value is changed in place only
-// while nobody else holds a snapshot.
+// while nobody else holds a snapshot. The exception is an unlocked phase, whose steps change values in place at the same time.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "devices/spin_lock.h"
 #include "graph/build/graph.h"
 #include "graph/build/row_slice.h"
+#include "kernels/core/unlocked_phase.h"
 #include "messages/values/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -70,14 +71,23 @@ class StateCell {
   std::shared_ptr<StateOwner> owner() const;
   void set_owner(std::shared_ptr<StateOwner> owner);
 
+  // Any thread may call the functions for unlocked phases.
+
+  /// Returns the value if it may be changed in place in this phase, whoever holds it. Otherwise the next change by the owner,
+  /// if it belongs to this phase, makes it so.
+  std::optional<Tensor> unlocked(const UnlockedPhase& phase) const;
+  /// Counts a change in place.
+  void count_unlocked_change();
+
   // Only the writer may call the functions below.
 
   /// Takes the value out of the cell if nobody else holds it; the cell is then Busy until publish() or put_back(). Returns
   /// nothing if a snapshot is held elsewhere or there is no value: the writer then computes a new value in other memory and
   /// publishes that.
   std::optional<Tensor> take_for_write();
-  /// Publishes the value as the next version; the version of the first value is 1.
-  void publish(Tensor value);
+  /// Publishes the value as the next version; the version of the first value is 1. If nobody else holds the value, it may be
+  /// changed in place in the phase from then on.
+  void publish(Tensor value, const UnlockedPhase& phase = {});
   /// Publishes a value with a given version: a value restored from a checkpoint.
   void publish(Snapshot snapshot);
   /// Gives back the value of take_for_write() unchanged.
@@ -93,6 +103,7 @@ class StateCell {
   mutable SpinLock lock_;
   Snapshot snapshot_;
   bool taken_ = false;
+  UnlockedPhase phase_;  ///< in which the value may be changed in place
   std::shared_ptr<StateOwner> owner_;
 };
 

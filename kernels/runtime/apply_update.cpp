@@ -7,11 +7,36 @@
 namespace troupe {
 namespace {
 
+/// Returns a tensor that is unique, in the memory of another one, which it keeps.
+Tensor writable_alias(const Tensor& tensor) {
+  auto* const alias = new Buffer;
+  alias->data = tensor.buffer()->data;
+  alias->bytes = tensor.buffer()->bytes;
+  alias->owner = new BufferRef(tensor.buffer());
+  alias->release = [](Buffer* buffer) {
+    delete static_cast<BufferRef*>(buffer->owner);
+    delete buffer;
+  };
+  const auto offset = static_cast<size_t>(tensor.data() - tensor.buffer()->data);
+  return {tensor.dtype(), tensor.shape(), BufferRef::adopt(alias), offset};
+}
+
 class Update {
  public:
   Update(const Node& node, std::span<Slot> inputs) : node_(node), inputs_(inputs) {
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i].kind == Slot::Kind::Handle) refs_.push_back({i, inputs[i].cell, false});
+      if (inputs[i].kind == Slot::Kind::Handle) refs_.push_back({i, inputs[i].cell});
+  }
+
+  /// Takes the values that are unlocked in the phase. Returns whether all are.
+  bool unlock(const UnlockedPhase& phase) {
+    size_t unlocked = 0;
+    for (Ref& ref : refs_)
+      if (auto value = ref.cell->unlocked(phase)) {
+        ref.unlocked = std::move(*value);
+        ++unlocked;
+      }
+    return unlocked == refs_.size();
   }
 
   Status run(const Kernel& rule, DeviceContext& device, const StepInfo& step) {
@@ -24,7 +49,8 @@ class Update {
       if (!outputs[i].valid())
         status =
             internal("the update rule produced no value for the variable '" + refs_[i].cell->name() + "'");
-    for (size_t i = 0; i < refs_.size(); ++i) end(refs_[i], std::move(outputs[i]), status.ok());
+    for (size_t i = 0; i < refs_.size(); ++i)
+      end(refs_[i], std::move(outputs[i]), status.ok(), step.unlocked);
     return std::move(status).at_node(node_.type(), node_.name);
   }
 
@@ -32,7 +58,8 @@ class Update {
   struct Ref {
     size_t input;
     StateCell* cell;
-    bool taken;
+    bool taken = false;
+    Tensor unlocked = {};  ///< the value, if it is changed in place while others hold it
   };
 
   Status check() const {
@@ -64,6 +91,10 @@ class Update {
 
   void take() {
     for (Ref& ref : refs_) {
+      if (ref.unlocked.valid()) {
+        inputs_[ref.input] = Slot::of(writable_alias(ref.unlocked));
+        continue;
+      }
       Snapshot held;
       auto taken = ref.cell->take_for_write();
       ref.taken = taken.has_value();
@@ -72,10 +103,12 @@ class Update {
     }
   }
 
-  void end(Ref& ref, Tensor output, bool ok) {
+  void end(Ref& ref, Tensor output, bool ok, const UnlockedPhase& phase) {
     Tensor input = std::move(inputs_[ref.input].tensor);
-    if (ok)
-      ref.cell->publish(std::move(output));
+    if (ok && ref.unlocked.valid() && output.data() == ref.unlocked.data())
+      ref.cell->count_unlocked_change();
+    else if (ok)
+      ref.cell->publish(std::move(output), phase);
     else if (ref.taken)  // if forward() has moved the input, the output holds its memory
       ref.cell->put_back(input.buffer() ? std::move(input) : std::move(output));
     inputs_[ref.input] = Slot::of(ref.cell);
@@ -90,7 +123,16 @@ class Update {
 
 Status apply_update(const Kernel& rule, const Node& node, std::span<Slot> inputs, DeviceContext& device,
                     const StepInfo& step) {
-  return Update(node, inputs).run(rule, device, step);
+  Update update(node, inputs);
+  if (step.unlocked) (void)update.unlock(step.unlocked);
+  return update.run(rule, device, step);
+}
+
+std::optional<Status> apply_unlocked_update(const Kernel& rule, const Node& node, std::span<Slot> inputs,
+                                            DeviceContext& device, const StepInfo& step) {
+  Update update(node, inputs);
+  if (!update.unlock(step.unlocked)) return std::nullopt;
+  return update.run(rule, device, step);
 }
 
 }  // namespace troupe

@@ -68,6 +68,7 @@ struct RunStep {
   profile @5 :Bool;          # StepDone is to contain a profile
   held @6 :Bool;             # the signature was held for this step, by one PrepareStep
   shard @7 :Int64 = -1;      # the logical shard that the step computes; -1: none in particular
+  unlocked @8 :UInt64;       # not 0: in this phase of the session, steps change variables in place, at the same time
 }
 
 struct StepDone {

@@ -52,6 +52,7 @@ struct Update {
   cells @2 :List(UInt32);      # the cells of its ref inputs, in order
   counter @3 :Int64 = -1;      # not -1: the cell of an int64 scalar that changes together with these
   count @4 :Int64;             # the new value of the counter
+  unlocked @5 :UInt64;         # not 0: the number of the unlocked phase of the step (RunStep)
 }
 
 struct Updated {

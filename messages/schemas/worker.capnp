@@ -113,6 +113,7 @@ struct RunPartition {
   profile @7 :Bool;           # PartitionDone is to contain a profile
   earlierRuns @8 :List(NodeRuns);  # for the random nodes of these parts that have their own seeds
   shard @9 :Int64 = -1;       # the logical shard that the step computes; -1: none in particular
+  unlocked @10 :UInt64;       # the unlocked phase of RunStep
 }
 
 struct NodeRuns {

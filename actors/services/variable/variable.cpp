@@ -37,6 +37,7 @@ struct Pending {
   Reply reply;
   Status failure;                   ///< for an update computed outside the handler: its result
   std::vector<Tensor> before = {};  ///< of an op that yields the value before the update: that value
+  bool may_unlock = false;          ///< whether an Update may unlock its cells for the phase of its step
 };
 
 /// Returns the inputs of the rule's node in order: cells for references and resources, attachments for values.
@@ -65,6 +66,8 @@ Status apply(const Pending& pending, DeviceContext& device) {
   StepInfo info;
   info.session = step.getSession();
   info.ordinal = step.getOrdinal();
+  if (pending.may_unlock)
+    info.unlocked = {info.session, Message<wire::Update>(pending.message)->getUnlocked()};
   TROUPE_RETURN_IF_FAILED(apply_update(*pending.rule->kernel, *pending.rule->node, inputs, device, info));
   const auto update = *Message<wire::Update>(pending.message);
   if (update.getCounter() >= 0) pending.cells.back()->publish(Tensor::scalar(update.getCount()));
@@ -203,6 +206,8 @@ class VariableRole final : public Role {
   void start(Pending pending) {
     if (pending.message.schema_id() == schema_id_of<wire::MirrorChanged>) return begin_mirror(pending);
     if (!pending.rule) return publish(pending);
+    const bool on_host = site_->device->memory_kind() == MemoryKind::Host;
+    pending.may_unlock = on_host && !stream_ && !yields_value(*pending.rule->node);
     size_t bytes = 0;
     for (const auto& cell : pending.cells) {
       Snapshot snapshot;
@@ -210,7 +215,7 @@ class VariableRole final : public Role {
       bytes += snapshot.value.bytes();
       if (yields_value(*pending.rule->node)) pending.before.push_back(std::move(snapshot.value));
     }
-    if (bytes <= max_bytes_in_handler || site_->device->memory_kind() == MemoryKind::Device) {
+    if (bytes <= max_bytes_in_handler || !on_host) {
       finish(pending, apply(pending, site_->device->context()));
       return;
     }

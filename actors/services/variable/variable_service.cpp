@@ -1,5 +1,6 @@
 #include "actors/services/variable/variable_service.h"
 
+#include "kernels/runtime/apply_update.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -27,15 +28,20 @@ class InitializedNode final : public ServedNode {
 class UpdateNode final : public ServedNode {
  public:
   UpdateNode(VariableService& service, std::shared_ptr<const UpdateRule> rule)
-      : service_(service), outputs_(rule->node->output_types.size()),
-        number_(service.rules().add(std::move(rule))) {}
+      : service_(service), rule_(std::move(rule)), number_(service.rules().add(rule_)) {}
   ~UpdateNode() override { service_.rules().remove(number_); }
   UpdateNode(const UpdateNode&) = delete;
   UpdateNode& operator=(const UpdateNode&) = delete;
 
   Result<ServiceCall> call(const StepRequest& request, const StepInfo& step) const override {
+    if (step.unlocked) {
+      DeviceContext& device = service_.device().context();
+      const auto applied = apply_unlocked_update(*rule_->kernel, *rule_->node, request.inputs, device, step);
+      if (applied) return ServiceCall{{}, {}, {*applied, references()}};
+    }
     Draft<wire::Update> draft;
     set_step(draft->initStep(), step.session, step.ordinal);
+    draft->setUnlocked(step.unlocked.number);
     draft->setRule(number_);
     std::vector<Tensor> values;
     std::vector<StateCell*> cells;
@@ -57,13 +63,15 @@ class UpdateNode final : public ServedNode {
   StepReply reply(Result<AnyMessage> answer) const override {
     if (answer && !answer->attachments().empty())
       return {{}, {answer->attachments().begin(), answer->attachments().end()}, false};
-    // The outputs are references: the step runner takes the handles from the inputs.
-    return {answer.status(), std::vector<Tensor>(outputs_), false};
+    return {answer.status(), references(), false};
   }
 
  private:
+  /// Returns the outputs, which are references: the step runner takes the handles from the inputs.
+  std::vector<Tensor> references() const { return std::vector<Tensor>(rule_->node->output_types.size()); }
+
   VariableService& service_;
-  const size_t outputs_;
+  const std::shared_ptr<const UpdateRule> rule_;
   const uint64_t number_;
 };
 

@@ -22,6 +22,7 @@ class VariableService final : public Service {
 
   RuleTable& rules() { return rules_; }
   VariableGroups& groups() { return groups_; }
+  Device& device() const { return *site_.device; }
 
  private:
   DeviceSite& site_;
