@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "apps/config/cross_checks.h"
 #include "apps/config/data_keys.h"
@@ -138,6 +139,7 @@ ReplicationMode read_mode(const std::string& mode) {
   if (mode == "sync") return ReplicationMode::Sync;
   if (mode == "async") return ReplicationMode::Async;
   if (mode == "ssp") return ReplicationMode::Ssp;
+  if (mode == "hogwild") return ReplicationMode::Hogwild;
   if (mode == "allreduce") return ReplicationMode::AllReduce;
   return mode == "local_sgd" ? ReplicationMode::LocalSgd : ReplicationMode::Local;
 }
@@ -259,6 +261,14 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   return config;
 } catch (const Error& error) {
   return error.status();
+}
+
+int64_t RunConfig::shards() const {
+  const Replication& replication = train.replication;
+  if (replication.mode == ReplicationMode::Local) return 1;
+  if (replication.shards != 0) return replication.shards;
+  if (replication.mode != ReplicationMode::Hogwild) return groups();
+  return run.threads != 0 ? run.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 Status check_training_job(const std::string& job) {

@@ -130,7 +130,7 @@ struct EarlyStop {
   bool keep_best = false;
 };
 
-enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, AllReduce, LocalSgd };
+enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, Hogwild, AllReduce, LocalSgd };
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
@@ -240,11 +240,9 @@ struct RunConfig {
     const auto at = cluster.tasks.find("worker");
     return at == cluster.tasks.end() ? 1 : at->second;
   }
-  /// Returns the number of logical shards of a batch: by default one per group, or one if mode is "local".
-  int64_t shards() const {
-    if (train.replication.mode == ReplicationMode::Local) return 1;
-    return train.replication.shards != 0 ? train.replication.shards : groups();
-  }
+  /// Returns the number of logical shards of a batch: by default one per group, or one if mode is "local". In mode "hogwild", the
+  /// number of threads that compute them, by default one per compute thread.
+  int64_t shards() const;
 
   /// Returns an equivalent run file in which options are applied and defaults are filled in.
   std::string effective_toml() const { return to_toml(document->root()); }

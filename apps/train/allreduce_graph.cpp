@@ -27,11 +27,7 @@ class Builder {
     TROUPE_RETURN_IF_FAILED(builder_.status());
     const auto averages = builder_.weight_averages();
     const auto optimizer =
-        make_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
-    if (!optimizer->allows_replicas())
-      return invalid_argument(
-          "train.optimizer.type is '" + config_.train.optimizer.type +
-          "', which needs all variables and gradients in one place; it cannot train replicas");
+        make_replica_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
     add_update(*optimizer, averages);
     add_begin();
     return std::move(result_);

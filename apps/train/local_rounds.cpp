@@ -1,6 +1,7 @@
 #include "apps/train/local_rounds.h"
 
 #include "apps/train/evaluation.h"
+#include "apps/train/hogwild_rounds.h"
 #include "apps/train/local_copies.h"
 #include "apps/train/timed_batch.h"
 
@@ -29,6 +30,13 @@ std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
   if (graph_.average && averages_after(options.round, train_, batches_.per_epoch()))
     average_.run({}, options);
   return {loss};
+}
+
+std::unique_ptr<Rounds> rounds_in_process(Session& session, const TrainingGraph& graph, DType loss,
+                                          const config::RunConfig& config, data::Batches& batches) {
+  if (config.train.replication.mode == config::ReplicationMode::Hogwild)
+    return std::make_unique<HogwildRounds>(session, graph, loss, config, batches);
+  return std::make_unique<LocalRounds>(session, graph, config.train, batches);
 }
 
 }  // namespace troupe::train

@@ -2,6 +2,8 @@
 // local SGD followed by an averaging when it is due. One thread, that of the trainer.
 #pragma once
 
+#include <memory>
+
 #include "actors/step/session.h"
 #include "apps/data/batches.h"
 #include "apps/train/rounds.h"
@@ -24,5 +26,9 @@ class LocalRounds final : public Rounds {
   PreparedStep step_, average_;
   std::vector<DeviceProfile>* profile_ = nullptr;
 };
+
+/// Makes the rounds of a run whose steps are those of the trainer's session. The arguments must outlive the result. Throws Error.
+std::unique_ptr<Rounds> rounds_in_process(Session& session, const TrainingGraph& graph, DType loss,
+                                          const config::RunConfig& config, data::Batches& batches);
 
 }  // namespace troupe::train

@@ -53,6 +53,16 @@ std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer
   return std::make_unique<nn::MethodOptimizer>(optimizer.type, std::move(rate), optimizer.hyperparameters);
 }
 
+std::unique_ptr<nn::Optimizer> make_replica_optimizer(const config::Train& train,
+                                                      std::optional<Output> factor) {
+  auto optimizer = make_optimizer(train, factor);
+  if (!optimizer->allows_replicas())
+    throw Error(invalid_argument(
+        "train.optimizer.type is '" + train.optimizer.type +
+        "', which needs all variables and gradients in one place; it cannot train replicas"));
+  return optimizer;
+}
+
 Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor) {
   const Scope here = scope.colocated_with(factor);
   const Output lowered = maximum(here, mul(here, factor, plateau.factor), plateau.min_factor);

@@ -17,6 +17,9 @@ std::optional<Output> rate_factor(const config::Train& train, const Scope& scope
 /// Returns the optimizer. `factor` is what rate_factor() returned.
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor);
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate);
+/// Does the same for updates that several replicas make. Throws InvalidArgument if the optimizer cannot be used so.
+std::unique_ptr<nn::Optimizer> make_replica_optimizer(const config::Train& train,
+                                                      std::optional<Output> factor);
 /// Returns a target that multiplies the variable by train.plateau.factor, but not below min_factor.
 Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor);
 

@@ -25,11 +25,7 @@ class Builder {
     TROUPE_RETURN_IF_FAILED(builder_.status());
     result_.loss = *tower.model.loss;
     weight_averages_ = builder_.weight_averages();
-    optimizer_ = make_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
-    if (!optimizer_->allows_replicas())
-      return invalid_argument(
-          "train.optimizer.type is '" + config_.train.optimizer.type +
-          "', which needs all variables and gradients in one place; it cannot train replicas");
+    optimizer_ = make_replica_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
     if (is_synchronous(config_))
       update_together(tower);
     else

@@ -44,7 +44,7 @@ class Rounds {
 inline bool is_synchronous(const config::RunConfig& config) {
   const auto mode = config.train.replication.mode;
   return mode != config::ReplicationMode::Async && mode != config::ReplicationMode::Ssp &&
-         mode != config::ReplicationMode::LocalSgd;
+         mode != config::ReplicationMode::Hogwild && mode != config::ReplicationMode::LocalSgd;
 }
 /// Returns whether the workers exchange what they need among themselves, without parameter servers, so that none may be missing.
 inline bool is_among_peers(const config::RunConfig& config) {

@@ -32,6 +32,10 @@ Status check_setting(const config::RunConfig& config, const TrainerOptions& opti
     return invalid_argument(
         "the modes \"async\" and \"ssp\" of train.replication need workers in separate processes, as with "
         "--local ps=1,worker=2 or --cluster");
+  if (replication.mode == config::ReplicationMode::Hogwild && options.cluster)
+    return invalid_argument(
+        "the mode \"hogwild\" of train.replication trains with threads of one process; it allows neither "
+        "--local nor --cluster");
   if (is_among_peers(config) && config.cluster.tasks.contains("ps"))
     return invalid_argument(
         "the modes \"allreduce\" and \"local_sgd\" of train.replication keep the variables on the workers; "

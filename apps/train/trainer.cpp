@@ -160,7 +160,7 @@ class Run {
       TROUPE_RETURN_IF_FAILED(keep_progress());
       rounds_ = cluster_rounds({progress_.step, run_});
     } else {
-      rounds_ = std::make_unique<LocalRounds>(*session_, model_, config_.train, *batches_);
+      rounds_ = rounds_in_process(*session_, model_, graph_->dtype(model_.loss), config_, *batches_);
     }
     return {};
   }

@@ -32,7 +32,8 @@ class SharedUpdate {
   void add(const std::optional<nn::WeightAverages>& weight_averages, TrainingGraph& result) {
     const config::Train& train = config_.train;
     const auto factor = rate_factor(train, builder_.with_variables());
-    const auto optimizer = make_optimizer(train, factor);
+    const bool at_once = train.replication.mode == config::ReplicationMode::Hogwild;
+    const auto optimizer = at_once ? make_replica_optimizer(train, factor) : make_optimizer(train, factor);
     nn::ReplicationStrategy strategy;
     strategy.read_first(root_, {result.loss});
     std::vector<Output> updates = {optimizer->apply_gradients(root_, mean_gradients(*optimizer), strategy)};
@@ -164,6 +165,7 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
                                            Graph& graph, const std::string& evaluation_device) try {
   ModelBuilder builder(config, data, graph);
   const bool is_local = config.train.replication.mode == config::ReplicationMode::LocalSgd;
+  const bool is_hogwild = config.train.replication.mode == config::ReplicationMode::Hogwild;
   TrainingGraph result;
   result.micro_batches = config.train.micro_batches;
   std::vector<Tower> towers;
@@ -171,16 +173,18 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
   std::vector<ShardParts> shards;
   std::optional<PipelinedShards> pipelined;
   if (config.is_pipelined()) pipelined.emplace(config, builder);
-  for (int64_t shard = 0; shard < builder.shards(); ++shard) {
+  const int64_t count = is_hogwild ? 1 : builder.shards();
+  for (int64_t shard = 0; shard < count; ++shard) {
     if (pipelined) {
       shards.push_back(pipelined->add(shard, result.shards));
       continue;
     }
     copies.emplace_back(builder, shard);
-    result.shards.push_back(builder.inputs(builder.at_shard(shard), DType::Float));
-    towers.push_back(
-        builder.tower(builder.at_shard(shard), result.shards.back(), nn::Mode::Training,
-                      [&](Output variable) { return is_local ? copies.back().of(variable) : variable; }));
+    const Scope scope = is_hogwild ? builder.root().with_prefix(step_shard_prefix) : builder.at_shard(shard);
+    result.shards.push_back(builder.inputs(scope, DType::Float));
+    towers.push_back(builder.tower(scope, result.shards.back(), nn::Mode::Training, [&](Output variable) {
+      return is_local ? copies.back().of(variable) : variable;
+    }));
     if (const Tower& tower = towers.back(); tower.model.loss)
       shards.push_back({*tower.model.loss, result.shards.back().samples, tower.averages, {}});
   }

@@ -1,6 +1,7 @@
 // The graph for the training of a run file: one tower per logical shard, one update with the mean of their gradients, weighted by
 // samples and summed in shard order, and a tower for evaluation. In local SGD (local_copies.h) each tower has copies of the
-// variables, and an update of its own. The results depend on the number of shards, but not on the devices that compute them.
+// variables, and an update of its own. In mode "hogwild" there is one tower, with the update for its gradients; each step names the
+// logical shard that it computes. The results depend on the number of shards, but not on the devices that compute them.
 // Plain values; the trainer owns the graph. One thread.
 #pragma once
 

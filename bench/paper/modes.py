@@ -2,7 +2,7 @@
    python bench/paper/modes.py build/release/troupe [ROUNDS [EXAMPLE...]]
 Prints a table for docs/replication.md, and draws the validation metric after each epoch for each example: docs/figures/modes_EXAMPLE.svg.
 A run has two workers, three where one is a backup worker, and a parameter server where the mode has one. Times are medians of ROUNDS
-runs (1). A round is an update of the synchronous modes; in async and ssp each of the shards of a round is an update.
+runs (1). A round is an update of the synchronous modes; in async, ssp and hogwild each of the shards of a round is an update.
 """
 import statistics
 import sys
@@ -27,6 +27,7 @@ MODES = {  # the processes, train.replication
     "allreduce bfloat16": (WORKERS, "mode='allreduce',compression='bfloat16'"),
     "allreduce topk": (WORKERS, "mode='allreduce',compression='topk',keep=0.05"),
     "async": (SERVERS, "mode='async'"),
+    "hogwild": (None, "mode='hogwild',shards=2"),
     "ssp, staleness 2": (SERVERS, "mode='ssp',staleness=2"),
     "local SGD, every 8": (WORKERS, "mode='local_sgd',average_every=8"),
     "DiLoCo, momentum 0.5": (WORKERS, "mode='local_sgd',average_every=8,outer={type='momentum',lr=0.7,momentum=0.5,nesterov=true}"),

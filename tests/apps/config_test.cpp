@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
              "allowed: 0 to 1");
   BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
              "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\", "
-             "\"ssp\", \"allreduce\", \"local_sgd\"");
+             "\"ssp\", \"hogwild\", \"allreduce\", \"local_sgd\"");
   BOOST_TEST(about("replication", "replication = { mode = 'local_sgd' }")
                  .starts_with("run.toml:22:15: train.replication.average_every: missing: number of steps"));
   BOOST_TEST(about("replication", "replication = { mode = 'sync', average_every = 4 }") ==
