@@ -44,6 +44,8 @@ void add_nodes(Metrics& metrics, const std::vector<NodeState>& nodes) {
                [](const NodeState& node) { return Sample(node.task, node.last_seen); });
   metrics.each("troupe_node_restarts_total", "counter", "How often the node was started anew.", "task", nodes,
                [](const NodeState& node) { return Sample(node.task, static_cast<double>(node.restarts)); });
+  metrics.each("troupe_node_cores", "gauge", "How many processors the node used lately, in the mean.", "task",
+               nodes, [](const NodeState& node) { return Sample(node.task, node.cores); });
   metrics.each(
       "troupe_node_sent_bytes_total", "counter", "Bytes of the messages that the node has sent.", "task",
       nodes, [](const NodeState& node) { return Sample(node.task, static_cast<double>(node.traffic.sent)); });

@@ -47,6 +47,7 @@ struct NodeState {
   double last_seen = 0;        ///< when it was linked for the last time, as far as it was looked at; 0: never
   uint64_t restarts = 0;       ///< how often it was started anew in this run
   NodeTraffic traffic = {};
+  double cores = 0;  ///< how many processors its threads used lately, in the mean
 };
 
 /// What is counted of the gradients that do not come in time.

@@ -15,6 +15,7 @@ Json nodes_of(const RunSnapshot& run) {
     if (!node.transport.empty()) one["transport"] = node.transport;
     if (node.last_seen > 0) one["last_seen"] = node.last_seen;
     one["restarts"] = node.restarts;
+    one["cores"] = node.cores;
     one["sent_bytes"] = node.traffic.sent;
     one["received_bytes"] = node.traffic.received;
     one["sent_bytes_per_second"] = node.traffic.sent_per_second;

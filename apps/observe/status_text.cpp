@@ -71,8 +71,8 @@ void add_nodes(const Json& state, std::vector<std::string>& lines) {
     std::string line = fmt::format("  {:<32} {}  {}", string(node, "task"), is_up ? "linked " : "missing",
                                    string(node, is_up ? "transport" : "problem"));
     if (is_up)
-      line += fmt::format("   sends {:.3g} MB/s, receives {:.3g} MB/s",
-                          number(node, "sent_bytes_per_second") / 1e6,
+      line += fmt::format("   uses {:.2f} cores, sends {:.3g} MB/s, receives {:.3g} MB/s",
+                          number(node, "cores"), number(node, "sent_bytes_per_second") / 1e6,
                           number(node, "received_bytes_per_second") / 1e6);
     if (const double restarts = number(node, "restarts"); restarts > 0)
       line += fmt::format("  started anew {:.0f} times", restarts);

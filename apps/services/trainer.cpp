@@ -1,6 +1,5 @@
 #include "apps/services/trainer.h"
 
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
 #include "apps/services/job_thread.h"
+#include "apps/services/processor_time.h"
 #include "apps/services/run_control_role.h"
 #include "apps/train/peer_replica.h"
 #include "apps/train/replica.h"
@@ -303,10 +303,8 @@ class TrainerRole final : public Role {
   AnyMessage activity() const {
     const auto replica = work_->training.replica();
     const bool waits = replica && replica->steps().waiting > 0;
-    timespec used{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     Draft<wire::Activity> draft;
-    draft->setCpu(static_cast<uint64_t>(used.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(used.tv_nsec));
+    draft->setCpu(processor_time());
     draft->setWorks(work_->rounds.busy() && !waits);
     draft->setSteps(replica ? replica->steps().begun.load() : 0);
     draft->setTraining(replica ? training_ : 0);

@@ -22,6 +22,8 @@ struct NodeWatch::Told {
     bool is_asked = false;
     Clock::time_point at;  ///< of the last answer
     observe::NodeTraffic traffic;
+    uint64_t cpu = 0;  ///< nanoseconds
+    double cores = 0;
   };
 
   void take(const std::string& task, const Result<AnyMessage>& answer) {
@@ -32,13 +34,15 @@ struct NodeWatch::Told {
     const Message<wire::NodeDescribed> described(*answer);
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - node.at).count();
-    const auto rate = [&](uint64_t bytes, uint64_t before) {
+    const auto rate = [&](uint64_t count, uint64_t before) {
       const bool is_known =
-          node.at != Clock::time_point() && bytes >= before;  // else the node was started anew
-      return is_known ? static_cast<double>(bytes - before) / seconds : 0;
+          node.at != Clock::time_point() && count >= before;  // else the node was started anew
+      return is_known ? static_cast<double>(count - before) / seconds : 0;
     };
     node.traffic.sent_per_second = rate(described->getSent(), node.traffic.sent);
     node.traffic.received_per_second = rate(described->getReceived(), node.traffic.received);
+    node.cores = rate(described->getCpu(), node.cpu) / 1e9;
+    node.cpu = described->getCpu();
     node.traffic.sent = described->getSent();
     node.traffic.received = described->getReceived();
     node.at = now;
@@ -62,11 +66,13 @@ std::vector<observe::NodeState> NodeWatch::states() const {
     const Status status = runtime_.link_status(task);
     if (status.ok()) ask(task);
     const std::lock_guard lock(told_->mutex);
+    const Told::Node& told = told_->nodes[task];
     states.push_back({.task = task,
                       .linked = status.ok(),
                       .problem = status.text(),
                       .transport = runtime_.transport_of(task),
-                      .traffic = told_->nodes[task].traffic});
+                      .traffic = told.traffic,
+                      .cores = told.cores});
   }
   return states;
 }

@@ -23,6 +23,7 @@ struct NodeDescribed {
   # How many bytes the messages to and from all other processes of the cluster have had, with tensors that were lent.
   sent @2 :UInt64;
   received @3 :UInt64;
+  cpu @4 :UInt64;             # for how many nanoseconds the threads of the process have used processors, in sum
 }
 
 struct LinkState {

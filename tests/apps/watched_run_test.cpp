@@ -157,10 +157,10 @@ BOOST_AUTO_TEST_CASE(a_cluster_pauses_and_goes_on) {
   for (const Json& node : paused.at("nodes")) BOOST_TEST(node.at("linked") == true);
   // What the nodes tell of themselves comes a little later than the state.
   (void)await([](const Json& state) {
-    const auto has_traffic = [](const Json& node) {
-      return node.at("sent_bytes") > 0 && node.at("received_bytes") > 0;
+    const auto works = [](const Json& node) {
+      return node.at("sent_bytes") > 0 && node.at("received_bytes") > 0 && node.at("cores") > 0;
     };
-    return std::ranges::all_of(state.at("nodes"), has_traffic);
+    return std::ranges::all_of(state.at("nodes"), works);
   });
   BOOST_TEST(call({"ctl", run_folder, "resume"}).code == 0);
   (void)await_step_after(paused);

@@ -84,6 +84,7 @@ function showNodes(run) {
     const row = element("tr");
     row.append(element("td", "", shortTask(node.task)), element("td", node.linked ? "up" : "down", node.linked ? "linked" : "missing"),
       element("td", "", node.linked ? node.transport : node.problem),
+      element("td", "", `${node.cores.toFixed(2)} cores`),
       element("td", "", `${short(node.sent_bytes_per_second / 1e6)} MB/s`),
       element("td", "", `${short(node.received_bytes_per_second / 1e6)} MB/s`), element("td", "", String(node.restarts)),
       element("td", "", node.linked ? "now" : node.last_seen ? timeOfDay(node.last_seen) : "never"));
