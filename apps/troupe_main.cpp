@@ -9,6 +9,7 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/usage_mistakes.h"
 #include "apps/config/diagnostics.h"
 #include "apps/config/foreign_names.h"
 #include "apps/config/run_config.h"
@@ -101,7 +102,7 @@ int run(int argc, char** argv) {
         wants_json(argc, argv), bad_usage);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0 && wants_json(argc, argv))
-      return failed(invalid_argument(error.what()), true);
+      return failed(invalid_argument(usage_mistake(app, error)), true);
     return app.exit(error) == 0 ? 0 : bad_usage;
   }
   return result;

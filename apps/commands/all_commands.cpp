@@ -1,5 +1,7 @@
 #include "apps/commands/all_commands.h"
 
+#include "apps/commands/usage_mistakes.h"
+
 namespace troupe::commands {
 
 void add_init_command(CLI::App& app, int& result);
@@ -58,6 +60,7 @@ void add_all_commands(CLI::App& app, int& result) {
   add_completion_command(app, result);
   add_doctor_command(app, result);
   add_version_command(app, result);
+  explain_usage_mistakes(app);
 }
 
 }  // namespace troupe::commands

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cctype>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -115,6 +116,13 @@ int failed(const Status& status, bool json, std::optional<int> exit_code) {
 
 int failed_to_open(const Status& status, bool json) {
   return failed(status, json, status.code() == Code::NotFound ? std::optional<int>(bad_usage) : std::nullopt);
+}
+
+std::string ending_of(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const bool begins_with_letter =
+      ending.size() > 1 && std::isalpha(static_cast<unsigned char>(ending[1])) != 0;
+  return begins_with_letter ? ending : std::string();
 }
 
 void print_json(const nlohmann::ordered_json& json) { std::printf("%s\n", json_line(json).c_str()); }

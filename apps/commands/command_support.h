@@ -54,6 +54,10 @@ int failed(const Status& status, bool json = false, std::optional<int> exit_code
 /// Does the same as failed() for a file or item that the command line names: NotFound counts as wrong usage.
 int failed_to_open(const Status& status, bool json = false);
 
+/// Returns the ending of a file's name that says its form, such as ".pdf"; empty if there is none, or if it does not begin with a
+/// letter: that of "digits-1.5" is a number.
+std::string ending_of(const std::string& path);
+
 /// Prints one line of JSON, the result of a subcommand with --json.
 void print_json(const nlohmann::ordered_json& json);
 /// Prints the paths of the files that a subcommand has written, one per line or, if `json`, as {"files": [...]}.

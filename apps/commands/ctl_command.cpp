@@ -1,6 +1,7 @@
 // The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, to end, or to do without a worker.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include "apps/cluster/processes.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/usage_mistakes.h"
 #include "apps/config/cluster_file.h"
 #include "apps/observe/watched_run.h"
 #include "messages/env/real_disk.h"
@@ -73,9 +75,10 @@ int control(const CtlArguments& arguments) {
 void check_words(const CtlArguments& arguments) {
   if (arguments.words.size() <= arguments.place())
     throw CLI::ValidationError("ctl", "expected RUN ACTION, or --cluster FILE ACTION");
-  const CLI::IsMember known({"pause", "resume", "checkpoint", "stop", "drain", "add"});
-  std::string action = arguments.action();
-  if (const std::string why = known(action); !why.empty()) throw CLI::ValidationError("action", why);
+  const std::vector<std::string> known = {"pause", "resume", "checkpoint", "stop", "drain", "add"};
+  const std::string& action = arguments.action();
+  if (std::ranges::find(known, action) == known.end())
+    throw CLI::ValidationError("action", expected(alternatives(known), action));
   const size_t words = arguments.place() + (arguments.names_task() ? 2 : 1);
   if (arguments.words.size() < words)
     throw CLI::ValidationError(action, "expected the name of a worker, such as worker/1");

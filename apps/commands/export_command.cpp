@@ -18,7 +18,18 @@ struct ExportArguments {
   bool json = false;
 };
 
+/// Fails with InvalidArgument if the name of what is to be written has the ending of a form that is not written.
+Status check_ending(const std::string& to) {
+  const std::string ending = ending_of(to);
+  if (ending.empty() || ending == ".safetensors" || ending == ".onnx") return {};
+  return invalid_argument(to + ": export writes no " + ending +
+                          " files; allowed: NAME.onnx, NAME.safetensors, or a folder in TensorFlow's "
+                          "SavedModel format, whose name has no ending or a '/' at its end");
+}
+
 int export_model(const ExportArguments& arguments) {
+  if (const Status mistake = check_ending(arguments.to); !mistake.ok())
+    return failed(mistake, arguments.json, bad_usage);
   RealDisk disk;
   const auto library = make_op_library();
   if (!library->status.ok()) return failed(library->status, arguments.json);

@@ -1,8 +1,11 @@
 // The subcommand graph: draws a graph.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
@@ -11,7 +14,19 @@
 namespace troupe::commands {
 namespace {
 
+/// Fails with InvalidArgument if the name of the file to write has the ending of a form in which graphs are not drawn, and no form
+/// is given beside it.
+Status check_ending(const draw::DrawArguments& arguments) {
+  constexpr std::array<std::string_view, 3> known = {".dot", ".svg", ".html"};
+  const std::string ending = ending_of(arguments.out);
+  if (ending.empty() || !arguments.form.empty() || std::ranges::find(known, ending) != known.end()) return {};
+  return invalid_argument("-o " + arguments.out + ": graph writes no " + ending +
+                          " files; allowed: .dot, .svg, .html, or a name without an ending, with which those "
+                          "of several files begin");
+}
+
 int draw_graph(draw::DrawArguments& arguments, const std::string& local, bool json) {
+  if (const Status mistake = check_ending(arguments); !mistake.ok()) return failed(mistake, json, bad_usage);
   if (!local.empty()) {
     auto tasks = arguments.is_run() ? parse_training_tasks(local) : parse_tasks(local);
     if (!tasks) return failed(tasks.status(), json);

@@ -4,10 +4,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
+#include "apps/data/file_content.h"
+#include "apps/data/input_file.h"
 #include "apps/runs/first_run_file.h"
 #include "messages/env/real_disk.h"
 
@@ -21,10 +25,24 @@ struct InitArguments {
   bool force = false, json = false;
 };
 
+/// Fails with DataLoss if the first bytes of a file are those of another form than text. A file that cannot be read is left to who
+/// reads all of it.
+Status check_is_text(Disk& disk, const std::string& path) {
+  constexpr uint64_t first_bytes = 16;
+  const auto file = data::InputFile::open(disk, path, std::nullopt);
+  if (!file) return {};
+  const auto bytes = (*file)->text(0, first_bytes);
+  const std::string_view content = bytes ? data::content_of(*bytes) : std::string_view();
+  if (content.empty()) return {};
+  return data_loss(path + ": init reads text with columns (.csv, .tsv, also compressed), but this file is " +
+                   std::string(content));
+}
+
 Result<std::string> write_first(Disk& disk, const InitArguments& arguments) {
   const fs::path table = arguments.table;
   const std::string to = arguments.to.empty() ? table.stem().string() + ".toml" : arguments.to;
   if (!arguments.force && disk.info(to).ok()) return already_exists(to + " exists; --force replaces it");
+  TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.table));
   TROUPE_ASSIGN(const auto survey, data::survey_table(disk, arguments.table));
   const fs::path folder = fs::absolute(to).parent_path();
   const std::string path = fs::absolute(table).lexically_relative(folder).string();

@@ -30,6 +30,8 @@ Status write(Disk& disk, const std::string& path, const std::string& text) {
 int report(const ReportArguments& arguments) {
   RealDisk disk;
   const bool json = arguments.run.json;
+  if (const Status mistake = check_trained_run(disk, arguments.run); !mistake.ok())
+    return failed(mistake, json);
   const auto made = report::make_report(disk, {.run = arguments.run.run,
                                                .set = arguments.run.set,
                                                .threads = arguments.run.threads,

@@ -1,6 +1,7 @@
 // The subcommand sweep: trains the model of a run file with many values of some keys, and lists the results.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -35,6 +36,39 @@ std::string deviation_of(const SweepArguments& arguments, const train::Trial& tr
   char text[32];
   std::snprintf(text, sizeof text, " +- %.4f", trial.deviation);
   return text;
+}
+
+/// Returns the metrics that the runs of a sweep have, as its run file says.
+std::vector<std::string> metrics_of(const SweepArguments& arguments, const config::RunConfig& config) {
+  std::vector<std::string> names = {"train/loss"};
+  const bool validates = arguments.folds > 0 || config.data.valid_split > 0 || !config.data.valid.empty();
+  if (!validates) return names;
+  names.emplace_back("valid/loss");
+  for (const auto& metric : config.train.metrics) names.push_back("valid/" + metric.name);
+  return names;
+}
+
+/// Returns a mistake in --metric; `known` has the metrics that there are.
+Status unknown_metric(const std::string& metric, const std::vector<std::string>& known) {
+  std::string names, advice;
+  for (const std::string& name : known) {
+    names += (names.empty() ? "" : ", ") + name;
+    if (name == "valid/" + metric) advice = "; write --metric " + name;
+  }
+  if (metric.starts_with("valid/") && known.size() == 1)
+    advice = " alone, because no samples are held out; data.valid or --folds does that";
+  return invalid_argument("--metric is '" + metric + "', but the run has " + names + advice);
+}
+
+/// Fails with InvalidArgument if the runs will not have the metric that counts. A key that is tried may change which they have;
+/// then the runs will tell.
+Status check_metric(const SweepArguments& arguments, const config::RunConfig& config) {
+  const auto known = metrics_of(arguments, config);
+  const bool may_change = std::ranges::any_of(arguments.keys, [](const std::string& text) {
+    return text.starts_with("train.metrics") || text.starts_with("data.valid");
+  });
+  if (may_change || std::ranges::find(known, arguments.metric) != known.end()) return {};
+  return unknown_metric(arguments.metric, known);
 }
 
 /// Runs the trials of a sweep, one after the other, in the processes that it starts for the first one.
@@ -117,12 +151,12 @@ class Trials {
 
   Result<double> score_of(const train::TrainingResult& result) const {
     if (arguments_.metric == "train/loss") return result.loss;
-    std::string known = "train/loss";
+    std::vector<std::string> known = {"train/loss"};
     for (const auto& [name, value] : result.evaluation) {
       if (name == arguments_.metric) return value;
-      known += ", " + name;
+      known.push_back(name);
     }
-    return invalid_argument("--metric is '" + arguments_.metric + "', but the run has " + known);
+    return unknown_metric(arguments_.metric, known);
   }
 
   void print(const train::Trial& trial) const {
@@ -149,6 +183,7 @@ Result<std::vector<train::TrialSettings>> plan(const SweepArguments& arguments) 
   for (const std::string& text : arguments.keys) {
     TROUPE_ASSIGN(keys.emplace_back(), train::parse_sweep_key(text));
   }
+  TROUPE_RETURN_IF_FAILED(train::check_draws(keys, arguments.random));
   if (arguments.random > 0) return train::draw_trials(keys, arguments.random, arguments.seed);
   return train::grid(keys);
 }
@@ -186,6 +221,8 @@ int sweep(SweepArguments& arguments) {
   arguments.options.max_epochs = *config->train.max_epochs;
   arguments.options.higher_is_better =
       arguments.mode.empty() ? !arguments.metric.ends_with("loss") : arguments.mode == "max";
+  if (const Status mistake = check_metric(arguments, *config); !mistake.ok())
+    return failed(mistake, json, bad_usage);
   const auto trials = plan(arguments);
   if (!trials) return failed(trials.status(), json, bad_usage);
   Trials runs(arguments);

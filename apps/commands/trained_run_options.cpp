@@ -2,7 +2,30 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
+#include "apps/config/run_config.h"
+
 namespace troupe::commands {
+namespace {
+
+/// Fails with InvalidArgument if a value is for a key of another table of the run file than [data]. Keys that no run file has are
+/// left to who reads the run file.
+Status check_settings(const std::vector<std::string>& settings) {
+  const auto keys = config::run_schema();
+  for (const std::string& setting : settings) {
+    const std::string path = setting.substr(0, setting.find('=')), table = path.substr(0, path.find('.'));
+    const auto is_in_table = [&](const config::Key& key) { return key.path.starts_with(table + '.'); };
+    if (table == "data" || std::ranges::none_of(keys, is_in_table)) continue;
+    return invalid_argument("--set " + path +
+                            ": with a trained model only keys of [data] have an effect, "
+                            "such as data.delimiter; " +
+                            path + " has none");
+  }
+  return {};
+}
+
+}  // namespace
 
 void add_trained_run(CLI::App& command, TrainedRunOptions& options) {
   command
@@ -19,7 +42,13 @@ void add_trained_run(CLI::App& command, TrainedRunOptions& options) {
   command.add_flag("--json", options.json, "print the result or the error as one line of JSON");
 }
 
+Status check_trained_run(Disk& disk, const TrainedRunOptions& options) {
+  TROUPE_RETURN_IF_FAILED(runs::check_is_folder(disk, options.run));
+  return check_settings(options.set);
+}
+
 Result<runs::TrainedRun> open(Disk& disk, const TrainedRunOptions& options) {
+  TROUPE_RETURN_IF_FAILED(check_trained_run(disk, options));
   return runs::open_trained_run(disk, options.run, options.set, {.threads = options.threads});
 }
 

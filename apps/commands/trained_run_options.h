@@ -20,7 +20,9 @@ struct TrainedRunOptions {
 };
 
 void add_trained_run(CLI::App& command, TrainedRunOptions& options);
-/// Opens the run; fails as open_trained_run() does.
+/// Fails with InvalidArgument if the run is a file, or if --set gives a value to a key that does not concern the data.
+Status check_trained_run(Disk& disk, const TrainedRunOptions& options);
+/// Opens the run; fails as check_trained_run() and open_trained_run() do.
 Result<runs::TrainedRun> open(Disk& disk, const TrainedRunOptions& options);
 
 }  // namespace troupe::commands

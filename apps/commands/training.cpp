@@ -64,6 +64,28 @@ void print_summary(const train::TrainingResult& result) {
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
+/// Says that a run that was resumed had made all of its steps before, and which keys to raise so that it goes on.
+void print_nothing_left(const config::Train& limits, const train::TrainingResult& result) {
+  std::string reached, options;
+  const auto add = [&](const std::string& key, const std::optional<int64_t>& limit, uint64_t done) {
+    if (!limit || done < static_cast<uint64_t>(*limit)) return;
+    reached += (reached.empty() ? "" : " and ") + key + " = " + std::to_string(*limit);
+    options += " --set " + key + '=' + std::to_string(2 * done);
+  };
+  add("train.max_epochs", limits.max_epochs, result.epochs);
+  add("train.max_steps", limits.max_steps, result.steps);
+  std::fprintf(stderr,
+               "troupe: %s had made all of its steps before (%llu), so that nothing is left to train; raise "
+               "%s, for example with%s\n",
+               result.folder.c_str(), static_cast<unsigned long long>(result.steps), reached.c_str(),
+               options.c_str());
+}
+
+/// Returns whether a run was resumed that had made all of its steps before.
+bool had_completed(const TrainArguments& arguments, const train::TrainingResult& result) {
+  return !arguments.resume.empty() && result.ending == train::Ending::Completed && !(result.step_seconds > 0);
+}
+
 /// Returns the files and folders that a run reads and writes.
 std::vector<std::string> files_of(const config::RunConfig& config, const std::string& resume) {
   std::vector<std::string> files = {config.run.directory};
@@ -260,6 +282,7 @@ int train(const TrainArguments& arguments) {
   (*watched)->ended(runs::name(result->ending));
   if (status.ok()) status = runs::keep_result(result->folder, as_json(*result));
   if (!status.ok()) return failed(status, arguments.run.json);
+  if (had_completed(arguments, *result) && !arguments.run.json) print_nothing_left(config->train, *result);
   if (arguments.run.json)
     print_json(as_json(*result));
   else

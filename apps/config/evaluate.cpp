@@ -78,12 +78,20 @@ class Evaluator {
     if (const std::string advice = advice_on_function(
             expression.name,
             expression.name.find('.') == std::string::npos ? std::vector<std::string>() : functions());
-        !advice.empty())
-      return fail(expression, "unknown name '" + expression.name + "'" + advice);
+        !advice.empty()) {
+      const bool of_data = advice.find("data.") != std::string::npos;
+      return fail(expression, "unknown name '" + expression.name + "'" + advice +
+                                  (of_data ? hint(expression.name, names()) : std::string()));
+    }
+    return fail(expression, "unknown name '" + expression.name + "'" + hint(expression.name, names()));
+  }
+
+  /// Returns the names that an expression can use, none if so many mistakes are known that this one is not shown.
+  std::vector<std::string_view> names() const {
     std::vector<std::string_view> names;
     if (diagnostics_.size() < Diagnostics::max_shown)
       for (const auto& [name, symbol] : symbols_.values) names.push_back(name);
-    return fail(expression, "unknown name '" + expression.name + "'" + hint(expression.name, names));
+    return names;
   }
 
   /// Returns what stands in the stage of the definition for the value of a name.

@@ -62,6 +62,11 @@ constexpr Foreign functions[] = {
     {"huberloss smoothl1loss ", "write nn.huber(prediction, label), or train.loss = \"huber\""},
     {"acc accuracyscore categoricalaccuracy sparsecategoricalaccuracy ",
      "write nn.accuracy(logits, label), or train.metrics = [\"accuracy\"]"},
+    {"f1score fscore fmeasure f1macro ", "write nn.f1(logits, label), or train.metrics = [\"f1\"]"},
+    {"aucroc rocauc rocaucscore auroc ", "write nn.auc(logits, label), or train.metrics = [\"auc\"]"},
+    {"recallscore sensitivity ", "write nn.recall(logits, label), or train.metrics = [\"recall\"]"},
+    {"precisionscore ", "write nn.precision(logits, label), or train.metrics = [\"precision\"]"},
+    {"r2score ", "write nn.r2(prediction, label), or train.metrics = [\"r2\"]"},
     {"true ", "write true, in small letters"},
     {"false ", "write false, in small letters"},
     {"none null nil ", "leave the argument out"},
@@ -265,6 +270,13 @@ std::string advice_on_syntax(std::string_view expression, size_t offset) {
 
 std::string advice_on_line(std::string_view line) {
   const size_t equals = line.find('=');
+  const std::string_view whole = trim(line);
+  if (equals == std::string_view::npos && whole.starts_with('{'))
+    return "; the file seems to be JSON, but run files are TOML: [data], and below it format = \"csv\"";
+  if (whole.ends_with('{')) return "; what is in braces must stand on one line, or below a line [TABLE]";
+  if (line.find("//") != std::string_view::npos) return "; a comment begins with #";
+  if (line.find('\\') != std::string_view::npos)
+    return "; a text with backslashes is written in single quotes, 'C:\\data'";
   if (equals == std::string_view::npos)
     return line.find(':') == std::string_view::npos ? "; a line is KEY = VALUE or [TABLE]"
                                                     : "; write '=' instead of ':'";

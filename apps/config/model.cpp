@@ -200,7 +200,12 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   built.loss = scalar_of({"loss", config.train.loss}, true,
                          network.training() ? class_weights_argument(config.train) : "");
   for (const auto& metric : config.train.metrics)
-    if (const auto output = scalar_of(metric, false)) built.metrics.emplace_back(metric.name, *output);
+    if (is_unknown_name(metric, built.symbols))
+      diagnostics.error_in(
+          metric.expression, 0,
+          "unknown metric '" + metric.expression.text + "'" + advice_on_metric(metric.expression.text));
+    else if (const auto output = scalar_of(metric, false))
+      built.metrics.emplace_back(metric.name, *output);
   const bool is_complete = built.symbols.complete && diagnostics.empty();
   check_split(config.model, network, is_complete, diagnostics);
   if (is_complete) check_fine_tuning(config, network, diagnostics);

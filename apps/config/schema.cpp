@@ -110,6 +110,11 @@ std::string advice_on_value(const Key& key, const Value& value) {
       return fmt::format("; write {}, without quotes", *text);
   if (text && key.rules.by_type) return fmt::format("; write {{ type = \"{}\" }}", *text);
   if (text && key.kind == Kind::Boolean) return "; without quotes";
+  if (number && key.path == "data.valid") return fmt::format("; write {{ split = {} }}", *number);
+  const auto* const choice = value.get_if<bool>();
+  if (choice && key.path == "train.early_stop")
+    return *choice ? "; write { monitor = \"valid/loss\", mode = \"min\", patience = 5 }"
+                   : "; leave the key out";
   return {};
 }
 

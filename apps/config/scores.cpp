@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/config/expression.h"
+#include "apps/config/foreign_names.h"
 #include "apps/config/layer_calls.h"
 #include "apps/config/layer_types.h"
 #include "apps/config/schema.h"
@@ -142,6 +143,24 @@ Definition with_model(Definition score, const Symbols& symbols, const std::strin
     break;
   }
   return score;
+}
+
+bool is_unknown_name(const Definition& metric, const Symbols& symbols) {
+  const std::string& name = metric.expression.text;
+  const auto types = score_types();
+  return symbols.complete && is_identifier(name) && !symbols.values.contains(name) &&
+         std::ranges::find(types, name, &LayerType::name) == types.end();
+}
+
+std::string advice_on_metric(const std::string& name) {
+  const auto types = score_types();
+  std::vector<std::string_view> names;
+  for (const LayerType& type : types) names.push_back(type.name);
+  if (std::string advice = advice_on_choice(name, names); advice.starts_with("; write \"")) return advice;
+  if (const auto near = nearest(name, names); !near.empty()) return "; write \"" + std::string(near) + '"';
+  std::string list = "; known: ";
+  for (const auto known : names) list += (list.back() == ' ' ? "" : ", ") + std::string(known);
+  return list;
 }
 
 const nn::SetMetric* set_metric_of(const Definition& metric) {

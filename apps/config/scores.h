@@ -9,6 +9,11 @@
 
 namespace troupe::config {
 
+/// Returns whether a metric is a single name that stands for no score and no symbol.
+bool is_unknown_name(const Definition& metric, const Symbols& symbols);
+/// Returns what to write instead of the name of a metric that does not exist, such as "; write \"f1\"", or which there are.
+std::string advice_on_metric(const std::string& name);
+
 /// Replaces a list of metrics, `metrics = ["accuracy"]`, by a table, `{ accuracy = "accuracy" }`. `root` is that of the document,
 /// which has not been checked.
 void expand_metric_names(Table& root);

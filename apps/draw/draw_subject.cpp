@@ -1,11 +1,11 @@
 #include "apps/draw/draw_subject.h"
 
 #include "apps/cluster/planned_tasks.h"
-#include "apps/config/run_config.h"
 #include "apps/draw/model_results.h"
 #include "apps/golden/devices.h"
 #include "apps/inference/model_source.h"
 #include "apps/interop/read_graph.h"
+#include "apps/runs/run_file.h"
 #include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
 #include "apps/train/train_data.h"
@@ -22,7 +22,8 @@ std::vector<Output> results_of(const RunSignature& step) {
 }
 
 Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLibrary& library) {
-  TROUPE_ASSIGN(auto config, config::load_run_config(disk, arguments.file, {}, library.ops));
+  TROUPE_ASSIGN(const auto file, runs::read_run_file(disk, arguments.file));
+  TROUPE_ASSIGN(auto config, runs::load_run_file(disk, file, {}));
   auto tasks = arguments.tasks;
   if (tasks.empty())
     for (const auto& [job, count] : config.cluster.tasks) tasks[job] = static_cast<int>(count);

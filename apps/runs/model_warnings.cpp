@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "apps/config/diagnostics.h"
+#include "apps/config/reader.h"
+#include "apps/runs/run_model.h"
 #include "graph/build/needed_part.h"
 
 namespace troupe::runs {
@@ -25,6 +28,97 @@ std::vector<Output> scores_of(const config::BuiltModel& model) {
 
 /// Returns the definition in whose expression a node stands.
 std::string definition_of(const Node& node) { return node.name.substr(0, node.name.find('/')); }
+
+/// Returns the node that has computed the values of an edge, behind ops that only arrange or convert them.
+const Node& origin_of(const Graph& graph, Output edge) {
+  constexpr std::array<std::string_view, 7> arranging = {"Cast",    "ConcatV2", "ExpandDims", "Identity",
+                                                         "Reshape", "Pack",     "Squeeze"};
+  const Node* node = &graph.node(edge.node);
+  while (std::ranges::find(arranging, node->type()) != arranging.end() && !node->inputs.empty()) {
+    const bool joins = node->type() == "Pack";  // the logits of two classes: zeros, and those of class 1
+    node = &graph.node(node->inputs[joins ? node->inputs.size() - 1 : 0].node);
+  }
+  return *node;
+}
+
+/// What is known of the classes of a label.
+struct Classes {
+  int64_t count = 0;  ///< 0: nothing
+  std::string text;   ///< "3 classes ("a", "b", "c")"
+};
+
+Classes classes_of(const config::RunConfig& config, const std::string& label, const data::Dataset& columns) {
+  const std::vector<std::string> names = class_names(config);
+  if (!names.empty() && names.front() != "auto") {
+    constexpr size_t shown = 5;
+    std::string list;
+    for (size_t i = 0; i < std::min(names.size(), shown); ++i)
+      list += (i == 0 ? "\"" : ", \"") + names[i] + '"';
+    return {static_cast<int64_t>(names.size()),
+            std::to_string(names.size()) + " classes (" + list + (names.size() > shown ? ", ...)" : ")")};
+  }
+  const Tensor* const values = columns.find(label);
+  if (!values || values->dtype() != DType::Int32 || values->elements() == 0) return {};
+  const int32_t most = std::ranges::max(values->as<int32_t>());
+  const bool is_last = config::Reader(&config.document->root()).table("data").string("label") == "last";
+  return {int64_t{most} + 1, "the value " + std::to_string(most) +
+                                 (config.data.format == "csv" && is_last
+                                      ? "; it is the last column, because data.label names no other"
+                                      : "")};
+}
+
+/// Returns whether a column of the samples is a label.
+bool is_label(const config::RunConfig& config, const std::string& column) {
+  return std::ranges::any_of(data::all_inputs(config.data), [&](const data::Input& input) {
+    return input.name == column && input.from == data::label_column;
+  });
+}
+
+/// Returns where the value of a key in [train] stands, as "run.toml:3:4: ".
+std::string place_in_train(const config::RunConfig& config, const std::string& table,
+                           const std::string& key) {
+  const config::Reader train = config::Reader(&config.document->root()).table("train");
+  const config::SourceLocation place = table.empty() ? train.place(key) : train.table(table).place(key);
+  return config::Diagnostics(*config.document).where(place) + ": ";
+}
+
+constexpr std::array<std::string_view, 6> scores_of_classes = {"accuracy",  "auc",    "f1",
+                                                               "precision", "recall", "top_k_accuracy"};
+constexpr std::array<std::string_view, 8> losses_of_numbers = {"huber",
+                                                               "log_cosh",
+                                                               "mean_absolute_error",
+                                                               "mean_absolute_percentage_error",
+                                                               "mean_squared_error",
+                                                               "mean_squared_log_error",
+                                                               "poisson_loss",
+                                                               "quantile_loss"};
+
+template <size_t n>
+bool contains(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// Returns whether higher values of a score are better; nothing if that is not known.
+std::optional<bool> is_better_if_higher(const config::Train& train, std::string_view metric) {
+  const std::string_view name = metric.substr(metric.find('/') + 1);
+  std::string_view score = name == "loss" ? std::string_view(train.loss.text) : name;
+  for (const config::Definition& one : train.metrics)
+    if (one.name == name) score = one.expression.text;
+  if (contains(scores_of_classes, score) || score == "r2") return true;
+  const bool is_error = contains(losses_of_numbers, score) || score == "root_mean_squared_error" ||
+                        score.ends_with("cross_entropy") || name == "loss";
+  return is_error ? std::optional(false) : std::nullopt;
+}
+
+void add_warning_of_monitor(const config::RunConfig& config, const std::string& table,
+                            const config::Monitor& monitor, std::vector<std::string>& warnings) {
+  const auto higher = is_better_if_higher(config.train, monitor.metric);
+  if (!higher || *higher == monitor.higher_is_better) return;
+  const auto mode = [](bool is_higher) { return std::string(is_higher ? "\"max\"" : "\"min\""); };
+  warnings.push_back(place_in_train(config, table, "mode") + "train." + table + ".mode: " + mode(!*higher) +
+                     " takes the worst values of '" + monitor.metric + "' for the best ones; write " +
+                     mode(*higher));
+}
 
 }  // namespace
 
@@ -56,9 +150,54 @@ std::vector<std::string> warnings_of_unused(const Graph& graph, const config::Ru
     const auto& value = model.symbols.values.find(definition.name)->second;
     const auto* const output = value ? std::get_if<Output>(&value->value()) : nullptr;
     if (output && !needed[output->node])
-      warnings.push_back("model.graph." + definition.name +
-                         " is used by neither the loss nor a metric nor an output");
+      warnings.push_back(config::Diagnostics(*config.document).where(definition.expression.place) +
+                         ": model.graph." + definition.name +
+                         " is used by neither the loss nor a metric nor an output; what is listed in "
+                         "[model.outputs] is predicted");
   }
+  return warnings;
+}
+
+std::vector<std::string> warnings_of_classes(const Graph& graph, const config::RunConfig& config,
+                                             const config::BuiltModel& model, const data::Dataset& columns) {
+  std::vector<std::string> warnings;
+  const std::vector<bool> needed = nodes_needed(graph, {*model.loss});
+  for (const Node& node : graph.nodes()) {
+    const bool is_sparse = node.type() == "SparseSoftmaxCrossEntropyWithLogits";
+    if (!needed[node.id] || !(is_sparse || node.type() == "SoftmaxCrossEntropyWithLogits")) continue;
+    const Node& logits = origin_of(graph, node.inputs[0]);
+    const std::string result = '\'' + definition_of(logits) + '\'';
+    if (logits.type() == "Softmax" || logits.type() == "Sigmoid") {
+      const char* const function = logits.type() == "Softmax" ? "softmax" : "sigmoid";
+      std::string& warning = warnings.emplace_back(result);
+      warning.append(" is the result of a ").append(function);
+      warning.append(", but the loss takes values before it and applies it itself; leave the activation \"");
+      warning.append(function).append("\" out");
+    }
+    const PartialShape& shape = graph.shape(node.inputs[0]);
+    const Node& label = origin_of(graph, node.inputs[1]);
+    if (!is_sparse || !shape.has_rank(2) || shape[1] == unknown_dim || !is_label(config, label.name))
+      continue;
+    const Classes classes = classes_of(config, label.name, columns);
+    if (classes.count <= shape[1]) continue;
+    const bool is_one = graph.shape({logits.id, 0}).has_rank(2) && graph.shape({logits.id, 0})[1] == 1;
+    warnings.push_back(result + " has " + (is_one ? "one value" : std::to_string(shape[1]) + " values") +
+                       " for a sample, enough for " + std::to_string(shape[1]) + " classes, but '" +
+                       label.name + "' has " + classes.text);
+  }
+  return warnings;
+}
+
+std::vector<std::string> warnings_of_scores(const config::RunConfig& config) {
+  std::vector<std::string> warnings;
+  const config::Train& train = config.train;
+  if (train.early_stop) add_warning_of_monitor(config, "early_stop", train.early_stop->monitor, warnings);
+  if (train.plateau) add_warning_of_monitor(config, "plateau", train.plateau->monitor, warnings);
+  for (const config::Definition& metric : train.metrics)
+    if (contains(losses_of_numbers, train.loss.text) && contains(scores_of_classes, metric.expression.text))
+      warnings.push_back(place_in_train(config, "", "metrics") + "train.metrics: '" + metric.expression.text +
+                         "' compares classes, but the loss " + train.loss.text +
+                         " is one of numbers; \"r2\" and \"mean_absolute_error\" are metrics of numbers");
   return warnings;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/config/model.h"
+#include "apps/data/dataset.h"
 
 namespace troupe::runs {
 
@@ -15,5 +16,14 @@ std::vector<std::string> warnings_of_broadcasts(const Graph& graph, const config
 /// Returns a warning for each definition of the run file that neither the loss nor a metric nor one of `outputs` needs.
 std::vector<std::string> warnings_of_unused(const Graph& graph, const config::RunConfig& config,
                                             const config::BuiltModel& model, std::vector<Output> outputs);
+
+/// Returns a warning for each loss of classes whose logits have fewer values than the label has classes, or have gone through the
+/// softmax or the sigmoid that the loss applies itself. `columns` are samples to train on, as many as are at hand.
+std::vector<std::string> warnings_of_classes(const Graph& graph, const config::RunConfig& config,
+                                             const config::BuiltModel& model, const data::Dataset& columns);
+
+/// Returns a warning if train.early_stop or train.plateau takes the worst values of its metric for the best ones, and one for each
+/// metric of classes beside a loss of numbers.
+std::vector<std::string> warnings_of_scores(const config::RunConfig& config);
 
 }  // namespace troupe::runs

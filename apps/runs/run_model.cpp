@@ -53,10 +53,14 @@ class Builder {
     if (!outputs.empty()) add_signature(Model::predict, outputs, meta);
     add_signature(Model::evaluate, scores, meta);
     RunModel result{std::move(meta), warnings_of_broadcasts(graph_, model)};
+    const auto add = [&result](const std::vector<std::string>& warnings) {
+      result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
+    };
+    add(warnings_of_classes(graph_, config_, model, columns_));
+    add(warnings_of_scores(config_));
     std::vector<Output> yielded;
     for (const auto& [name, output] : outputs) yielded.push_back(output);
-    const auto unused = warnings_of_unused(graph_, config_, model, std::move(yielded));
-    result.warnings.insert(result.warnings.end(), unused.begin(), unused.end());
+    add(warnings_of_unused(graph_, config_, model, std::move(yielded)));
     keep_needed(result.meta);
     return result;
   }

@@ -33,6 +33,17 @@ std::optional<int64_t> features_of(const TrainedRun& run) {
   return {};
 }
 
+/// Returns the folder of the newest run of a run file or, if there is none yet, of its first one.
+std::string folder_for(Disk& disk, const std::string& run_file) {
+  const auto library = make_op_library();
+  if (!library->status.ok()) return "runs/NAME/001";
+  const auto parsed = config::load_run_config(disk, run_file, {}, library->ops);
+  if (!parsed) return "runs/NAME/001";
+  const std::string folder = parsed->run.directory + '/' + parsed->run.name;
+  const auto found = inference::numbered_models(disk, folder);
+  return found && !found->empty() ? found->back().path : folder + "/001";
+}
+
 /// Returns the arrays of a file as columns.
 Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std::string& file) {
   constexpr uint64_t max_bytes = uint64_t{1} << 40;
@@ -75,7 +86,22 @@ Result<bool> fits(Disk& disk, const data::Options& given, std::optional<int64_t>
 
 }  // namespace
 
+Status check_is_folder(Disk& disk, const std::string& path) {
+  const auto info = disk.info(path);
+  if (!info || info->is_folder) return {};
+  if (!path.ends_with(".toml"))
+    return invalid_argument(path + " is a file; expected the folder of a run, such as runs/NAME/001");
+  return invalid_argument(path + " is a run file; expected the folder of a run, such as " +
+                          folder_for(disk, path));
+}
+
+std::optional<std::string> run_of_checkpoint(Disk& disk, const std::string& folder) {
+  if (inference::kind_of(disk, folder) != inference::ModelKind::Checkpoint) return {};
+  return folder_of(folder_of(folder));
+}
+
 Result<std::string> find_model(Disk& disk, const std::string& path) {
+  TROUPE_RETURN_IF_FAILED(check_is_folder(disk, path));
   if (inference::kind_of(disk, path) != inference::ModelKind::None) return path;
   const auto models = inference::numbered_models(disk, path);
   if (models.status().code() == Code::NotFound)
@@ -94,9 +120,7 @@ std::vector<std::string> TrainedRun::classes() const {
 Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
                                     const LoadOptions& options) try {
   TROUPE_ASSIGN(const std::string found, find_model(disk, path));
-  std::string folder = inference::kind_of(disk, found) == inference::ModelKind::Checkpoint
-                           ? folder_of(folder_of(found))
-                           : found;
+  std::string folder = run_of_checkpoint(disk, found).value_or(found);
   TrainedRun run{std::move(folder), {}, load(found, options)};
   for (const std::string& file : {run.folder + "/config.toml", run.folder + '/' + exported_config}) {
     if (!disk.info(file).ok()) continue;

@@ -24,8 +24,14 @@ struct TrainedRun {
   std::vector<std::string> classes() const;
 };
 
+/// Fails with InvalidArgument if the path names a file, such as a run file, where the folder of a run is expected.
+Status check_is_folder(Disk& disk, const std::string& path);
+
+/// Returns the folder of the run whose checkpoint is in a folder; nothing if there is no checkpoint in it.
+std::optional<std::string> run_of_checkpoint(Disk& disk, const std::string& folder);
+
 /// Returns the folder that load() takes: that of a checkpoint, of a saved model, or of a run; of a folder that contains runs, the
-/// newest one. Fails with NotFound if the path is none of these.
+/// newest one. Fails with NotFound if the path is none of these, and with InvalidArgument if it names a file.
 Result<std::string> find_model(Disk& disk, const std::string& path);
 
 /// The file, in the folder of an exported model, with the run file. TensorFlow ignores the folder of this name.

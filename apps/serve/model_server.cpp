@@ -32,6 +32,12 @@ unsigned http_status(Code code) {
   }
 }
 
+std::string names_of(const std::vector<std::unique_ptr<ServedModel>>& models) {
+  std::string list;
+  for (const auto& model : models) list += (list.empty() ? "" : ", ") + model->name();
+  return list;
+}
+
 HttpAnswer failure(const Status& status) {
   return {http_status(status.code()), json_line({{"error", status.message()}})};
 }
@@ -183,7 +189,9 @@ class ModelServer::Requests {
   void handle(const Route& route, const HttpRequest& request, const HttpReply& reply) {
     const auto model =
         std::ranges::find(server_.models, route.model, [](const auto& one) { return one->name(); });
-    if (model == server_.models.end()) return reply(failure(404, "there is no model '" + route.model + "'"));
+    if (model == server_.models.end())
+      return reply(
+          failure(404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
     const bool computes = !route.what.empty() && route.what != "metadata";
     if (request.method != (computes ? "POST" : "GET"))
       return reply(failure(

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <simdjson.h>
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "graph/ops/op_table.h"
@@ -150,11 +151,19 @@ Checked unsupported(const ModelTensor& input) {
   return Mistake{"", "input '" + input.name + "' is " + text_of(input) + ", of which JSON has no values"};
 }
 
+std::string inputs_of(const ModelSignature& signature) {
+  std::string list;
+  for (const ModelTensor& input : signature.inputs)
+    list += (list.empty() ? "" : ", ") + input.name + " (" + text_of(input) + ')';
+  return list;
+}
+
 /// Fails for members that are no inputs.
 Checked check_names(element object, const ModelSignature& signature) {
   for (const auto& [key, value] : simdjson::dom::object(object))
     if (std::ranges::find(signature.inputs, key, &ModelTensor::name) == signature.inputs.end())
-      return Mistake{"", "signature '" + signature.name + "' has no input '" + std::string(key) + "'"};
+      return Mistake{"", "signature '" + signature.name + "' has no input '" + std::string(key) +
+                             "'; its inputs are " + inputs_of(signature)};
   return {};
 }
 
@@ -242,6 +251,21 @@ Status status_of(const std::string& root, const Checked& mistake) {
 
 }  // namespace
 
+/// Returns why a body could not be parsed, with the place that a slower parser finds.
+Status not_json(const std::string& body, const char* reason) {
+  constexpr size_t most = 1 << 20;
+  std::string text = reason;
+  if (body.size() <= most) {
+    try {
+      (void)nlohmann::json::parse(body);
+    } catch (const nlohmann::json::parse_error& error) {
+      text = error.what();
+      text = text.substr(text.find("] ") + 2);  // after the number of the error
+    }
+  }
+  return invalid_argument("the body is not JSON: " + text);
+}
+
 struct RequestParser::State {
   simdjson::dom::parser parser;
 };
@@ -254,7 +278,7 @@ RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;
 Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& model) try {
   element root;
   if (const auto error = state_->parser.parse(body).get(root); error != simdjson::SUCCESS)
-    return invalid_argument(std::string("the body is not JSON: ") + simdjson::error_message(error));
+    return not_json(body, simdjson::error_message(error));
   if (!root.is_object()) return invalid_argument("the body must be an object, found " + kind_of(root));
   ModelRequest request;
   request.signature = Model::predict;

@@ -5,12 +5,11 @@
 
 #include "actors/runtime.h"
 #include "apps/cluster/local_cluster.h"
-#include "apps/config/run_config.h"
+#include "apps/runs/run_file.h"
 #include "apps/train/local_rounds.h"
 #include "apps/train/stage_devices.h"
 #include "apps/train/train_data.h"
 #include "apps/train/training_graph.h"
-#include "kernels/core/kernel.h"
 
 namespace troupe::trace {
 namespace {
@@ -49,9 +48,8 @@ std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_si
 }  // namespace
 
 Result<std::vector<TracedStep>> trace_training(Disk& disk, const TrainingTrace& options) try {
-  const auto library = make_op_library();
-  TROUPE_RETURN_IF_FAILED(library->status);
-  TROUPE_ASSIGN(auto config, config::load_run_config(disk, options.file, options.set, library->ops));
+  TROUPE_ASSIGN(const auto file, runs::read_run_file(disk, options.file));
+  TROUPE_ASSIGN(auto config, runs::load_run_file(disk, file, options.set));
   if (!options.tasks.empty()) config.cluster.tasks = {options.tasks.begin(), options.tasks.end()};
   auto data = train::load_data(disk, config);
   if (!data && data.status().code() == Code::NotFound) return data_loss(data.status().text());

@@ -84,24 +84,35 @@ bool needs_classes(Disk& disk, const data::Options& options) {
 Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& given) {
   if (given.format == "images") {
     TROUPE_ASSIGN(const auto folders, data::image_classes(disk, given.train));
+    if (folders.empty())
+      return data_loss("data.train: there are no folders in " + given.train.front() +
+                       "; format = \"images\" takes a folder for each class, such as " + given.train.front() +
+                       "/cat with the images of cats");
     return std::vector<std::string>(folders.begin(), folders.end());
   }
   const data::Options options = with_labels_as_text(given);
   std::set<std::string, std::less<>> classes;
   for (size_t i = 0; i < options.train.size(); ++i) {
     TROUPE_ASSIGN(const auto reader, data::open_source(disk, options, data::train_files(options), i));
+    int64_t missing = 0;
     for (;;) {
       TROUPE_ASSIGN(const data::Dataset rows, reader->next(rows_at_once));
       if (rows.samples() == 0) break;
       for (const std::string& label : rows.find(data::label_column)->as<std::string>()) {
-        if (label.empty()) return data_loss(options.train[i] + ": a row has an empty label");
-        classes.insert(label);
+        if (label.empty() || data::is_word_for_missing(label))
+          ++missing;
+        else
+          classes.insert(label);
       }
       if (classes.size() > most_classes)
         return invalid_argument(options.train[i] + ": more than " + std::to_string(most_classes) +
                                 " different words are labels; for numbers set cast = \"float\" in " +
                                 "data.inputs.label");
     }
+    if (missing > 0)
+      return data_loss(
+          options.train[i] + ": the label is missing in " + std::to_string(missing) +
+          " rows, which must be removed; a word such as NA is a class if data.label_names has it");
   }
   return in_order({classes.begin(), classes.end()});
 }

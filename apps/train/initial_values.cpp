@@ -1,6 +1,9 @@
 #include "apps/train/initial_values.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "apps/checkpoints/stored_values.h"
 #include "apps/config/reader.h"
@@ -13,7 +16,49 @@ using Values = std::map<std::string, Tensor>;
 /// Returns an error that begins with the place of model.init_from.
 Status refused(const config::RunConfig& config, Code code, const std::string& text) {
   const auto place = config::Reader(&config.document->root()).table("model").place("init_from");
-  return Status(code, config::Diagnostics(*config.document).where(place) + ": model.init_from: " + text);
+  const std::string where = config::Diagnostics(*config.document).where(place);
+  const bool names_key = where.ends_with("model.init_from");  // as "--set model.init_from" does
+  return Status(code, where + (names_key ? ": " : ": model.init_from: ") + text);
+}
+
+/// A program whose files have other forms than those that can be read.
+struct OtherProgram {
+  std::string_view name, ending, advice;
+};
+
+constexpr std::string_view from_keras = "; model.export(FOLDER) of Keras writes a saved model";
+constexpr std::string_view from_pytorch =
+    "; safetensors.torch.save_file(model.state_dict(), \"NAME.safetensors\") writes a file that can be read";
+constexpr OtherProgram other_programs[] = {
+    {"Keras", ".h5", from_keras},
+    {"Keras", ".hdf5", from_keras},
+    {"Keras", ".keras", from_keras},
+    {"PyTorch", ".pt", from_pytorch},
+    {"PyTorch", ".pth", from_pytorch},
+    {"PyTorch", ".bin", from_pytorch},
+    {"ONNX", ".onnx", ""},
+    {"Python", ".pkl", ""},
+    {"NumPy", ".npz", ""},
+};
+
+/// Returns why a file that exists is no source of values.
+std::string not_readable(const std::string& file) {
+  const auto found = std::ranges::find_if(
+      other_programs, [&](const OtherProgram& program) { return file.ends_with(program.ending); });
+  const bool is_known = found != std::end(other_programs);
+  const std::string what = is_known ? std::string(found->name) : "an unknown form";
+  return file + " is a file of " + what +
+         "; allowed: the folder of a run, of a checkpoint or of a saved model, a "
+         ".safetensors file, or the prefix of a checkpoint of TensorFlow" +
+         std::string(is_known ? found->advice : std::string_view());
+}
+
+/// Returns why there are no values at the path, and what the user may have meant.
+Status no_values(Disk& disk, const config::RunConfig& config, const std::string& why) {
+  const std::string& path = config.model.init_from;
+  const auto info = disk.info(path);
+  if (!info) return refused(config, Code::NotFound, why + config::nearest_beside(disk, path));
+  return refused(config, Code::InvalidArgument, info->is_folder ? why : not_readable(path));
 }
 
 /// Returns the value of a model for a weight, or null.
@@ -50,9 +95,7 @@ Result<Feeds> stored_values(Disk& disk, const config::RunConfig& config, const G
                             const TrainingGraph& training) {
   if (training.fed_weights.empty()) return Feeds();
   const auto stored = checkpoints::read_values(disk, config.model.init_from);
-  if (stored.status().code() == Code::NotFound)
-    return refused(config, Code::NotFound,
-                   stored.status().text() + config::nearest_beside(disk, config.model.init_from));
+  if (stored.status().code() == Code::NotFound) return no_values(disk, config, stored.status().text());
   if (!stored) return refused(config, stored.status().code(), stored.status().text());
   Feeds feeds;
   for (const FedWeight& weight : training.fed_weights) {

@@ -16,7 +16,8 @@ using Feeds = std::vector<std::pair<Output, Tensor>>;
 
 /// Returns the feeds of graph.initializer: for each weight that begins with a stored value, that value. The moving average of a
 /// weight, if the model keeps one, goes before the weight. Fails with NotFound if there is no such model, and with InvalidArgument
-/// and a location in the run file if it has no value for a weight, or one of another type or shape.
+/// and a location in the run file if the path names something else, or if the model has no value for a weight, or one of another
+/// type or shape.
 Result<Feeds> stored_values(Disk& disk, const config::RunConfig& config, const Graph& graph,
                             const TrainingGraph& training);
 

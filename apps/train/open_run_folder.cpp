@@ -1,5 +1,7 @@
 #include "apps/train/open_run_folder.h"
 
+#include "apps/runs/trained_run.h"
+
 namespace troupe::train {
 namespace {
 
@@ -23,12 +25,21 @@ Result<RunFolder> open_stored(const config::RunConfig& config, const std::string
   return RunFolder::require(config.run.directory, config.run.name, config.effective_toml(), number);
 }
 
+/// Opens the folder of a run that the user names.
+Result<RunFolder> open_named(const std::string& resume, Disk& disk) {
+  TROUPE_RETURN_IF_FAILED(runs::check_is_folder(disk, resume));
+  if (const auto run = runs::run_of_checkpoint(disk, resume))
+    return invalid_argument(resume + " is a checkpoint; a run is resumed by its folder, " + *run +
+                            ", and goes on from its newest checkpoint");
+  return RunFolder::open(resume);
+}
+
 }  // namespace
 
 Result<RunFolder> open_run_folder(const config::RunConfig& config, const std::string& resume, Disk& disk) {
   const auto& run = config.run;
   if (resume.starts_with("s3://")) return open_stored(config, resume);
-  if (!resume.empty() && resume != "auto") return RunFolder::open(resume);
+  if (!resume.empty() && resume != "auto") return open_named(resume, disk);
   TROUPE_ASSIGN(const int stored, newest_stored(config, disk));
   if (resume == "auto") {
     auto newest = RunFolder::newest(run.directory, run.name, stored);

@@ -9,8 +9,8 @@
 
 namespace troupe::train {
 
-/// `resume` is TrainerOptions::resume, `disk` has the store. Fails as the functions of RunFolder do, or with the failure of the
-/// store.
+/// `resume` is TrainerOptions::resume, `disk` has the store. Fails as the functions of RunFolder do, with the failure of the store,
+/// or with InvalidArgument if `resume` names a file or a checkpoint instead of the folder of a run.
 Result<RunFolder> open_run_folder(const config::RunConfig& config, const std::string& resume, Disk& disk);
 
 }  // namespace troupe::train

@@ -117,6 +117,16 @@ Result<std::vector<TrialSettings>> grid(const std::vector<SweepKey>& keys) {
   return trials;
 }
 
+Status check_draws(const std::vector<SweepKey>& keys, int64_t count) {
+  const bool varies = std::ranges::any_of(keys, [](const SweepKey& key) { return key.values.size() != 1; });
+  if (varies || keys.empty() || count < 2) return {};
+  const std::string& name = keys.front().key;
+  return invalid_argument(name + '=' + keys.front().values.front() + " is one value, so that the " +
+                          std::to_string(count) +
+                          " trials of --random would all be the same; write a range, " + name +
+                          "=LOW..HIGH or " + name + "=log:LOW..HIGH, or several values, " + name + "=A,B,C");
+}
+
 std::vector<TrialSettings> draw_trials(const std::vector<SweepKey>& keys, int64_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<TrialSettings> trials(static_cast<size_t>(count));

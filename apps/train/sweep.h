@@ -30,6 +30,8 @@ using TrialSettings = std::vector<std::string>;
 /// Returns all combinations, the values of the last key changing fastest. Fails with InvalidArgument if a key has a range, and with
 /// ResourceExhausted if there are more than 10,000 combinations.
 Result<std::vector<TrialSettings>> grid(const std::vector<SweepKey>& keys);
+/// Fails with InvalidArgument if several trials are to be drawn, but each key has one value, so that all would be the same.
+Status check_draws(const std::vector<SweepKey>& keys, int64_t count);
 /// Draws this number of trials; the same seed draws the same ones.
 std::vector<TrialSettings> draw_trials(const std::vector<SweepKey>& keys, int64_t count, uint64_t seed);
 

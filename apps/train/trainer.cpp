@@ -373,8 +373,10 @@ class Run {
       ++progress_.step;
       if (std::isfinite(loss)) continue;
       result_.ending = Ending::Diverged;
-      print(text("stopped at step %llu, because the loss is %g",
-                 static_cast<unsigned long long>(progress_.step), loss));
+      print(
+          text("stopped at step %llu, because the loss is %g; a lower train.optimizer.lr than %g, or "
+               "train.clip, may help",
+               static_cast<unsigned long long>(progress_.step), loss, config_.train.optimizer.learning_rate));
       break;
     }
     monitor_.rounds(progress_.step, result_.loss, progress_.epoch_loss.mean(), rounds_->waited());

@@ -102,7 +102,8 @@ BOOST_AUTO_TEST_CASE(labels_may_be_words) {
   BOOST_TEST(std::vector<int32_t>(labels.begin(), labels.end()) == std::vector<int32_t>({1, 0, 2}),
              boost::test_tools::per_element());
   BOOST_TEST(csv_failure("1,2,dgo\n", options) ==
-             "DataLoss: f: row 1, column 3: the label 'dgo' is not in label_names; the nearest is 'dog'");
+             "DataLoss: f: row 1, column 3: the label 'dgo' is not in label_names, 'cat', 'dog', '1'; the "
+             "nearest is 'dog'");
 }
 
 BOOST_AUTO_TEST_CASE(empty_fields_may_stand_for_a_number) {
@@ -124,9 +125,9 @@ BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
   BOOST_TEST(csv_failure("1,2,3\n4,5,6,7,8\n") ==
              "DataLoss: f: row 2: the row has 5 columns, but the first row has 3");
   BOOST_TEST(csv_failure("1,2,3.5\n") ==
-             "DataLoss: f: row 1, column 3: the label '3.5' is not an int32; for labels of another type "
-             "set cast in data.inputs");
-  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is not an int32") != std::string::npos);
+             "DataLoss: f: row 1, column 3: the label '3.5' is no class, a whole number of 32 bits; to "
+             "predict numbers, write cast = \"float\" in [data.inputs.label]");
+  BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is no class") != std::string::npos);
   BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
              "DataLoss: f: row 1, column 1: 'x' is not a finite number; if the first row has names, set "
              "header = true");

@@ -2,6 +2,7 @@
 // and what the message must say.
 #include <boost/test/unit_test.hpp>
 
+#include "apps/runs/run_file.h"
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
 #include "tests/apps/digits_runs.h"
@@ -76,7 +77,7 @@ BOOST_AUTO_TEST_CASE(in_expressions) {
       {"image if label else b1", {"there is no if"}},
       {"softmax(image, dim=1)", {"no parameter is called 'dim'", "usage: softmax(logits)"}},
       {"nn.dense(image, out_features=10)", {"'out_features'", "write units"}},
-      {"nn.dense(image, 10, activation='Relu')", {"no activation 'Relu'", "'relu'"}},
+      {"nn.dense(image, 10, activation='Relu')", {"no activation 'Relu'", "one of linear, relu"}},
       {"nn.conv2d(image, filters=3, kernel_size=3)", {"'kernel_size'", "write kernel"}},
       {"nn.conv2d(image, filters=3, kernel=3)", {"its rank must be 4", "reshape(x, [-1, height, width"}},
       {"nn.dropout(image, p=0.5)", {"'p'", "write rate"}},
@@ -109,7 +110,10 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"optimizer", "optimizer = { type = 'SGD', lr = 1 }", {":18:22", "write \"sgd\""}},
       {"optimizer", "optimizer = { type = 'sgd', lr = 1, momentum = 0.9 }", {"write type = \"momentum\""}},
       {"loss = \"loss", "loss = 'mse'", {":17:9", "train.loss = \"mean_squared_error\""}},
-      {"metrics", "metrics = ['acc']", {":19:13", "train.metrics = [\"accuracy\"]"}},
+      {"metrics", "metrics = ['acc']", {":19:13", "unknown metric 'acc'; write \"accuracy\""}},
+      {"metrics", "metrics = ['accuracy', 'f1_score']", {":19:25", "write \"f1\""}},
+      {"metrics", "metrics = ['mae']", {":19:13", "write \"mean_absolute_error\""}},
+      {"metrics", "metrics = ['something']", {":19:13", "known: accuracy, "}},
       {"valid", "validation_split = 0.2", {":6:1", "write data.valid = { split = 0.2 }"}},
       {"valid", "test_size = 0.2", {":6:1", "write data.valid = { split = 0.2 }"}},
       {"[model.variables]", "[model]\nnum_layers = 3\n[model.variables]", {":9:1", "model.layers"}},
@@ -147,7 +151,7 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"{ type = 'dense', units = 3, dropout = 0.5 }", {"a layer of its own, { type = \"dropout\""}},
       {"{ type = 'dense', in_features = 3, units = 5 }", {"leave it out"}},
       {"{ type = 'conv2d', filters = 3, kernel_size = 3 }", {"write kernel"}},
-      {"{ type = 'dense', units = 3, activation = 'Relu' }", {"no activation 'Relu'", "'relu'"}},
+      {"{ type = 'dense', units = 3, activation = 'Relu' }", {"no activation 'Relu'", "one of linear, relu"}},
       {"{ type = 'conv2d', filters = 3, kernel = 3 }", {"'conv2d_1'", "its rank must be 4", "reshape("}},
   };
   for (auto [layer, parts] : layers) {
@@ -206,6 +210,54 @@ BOOST_AUTO_TEST_CASE(in_files_of_data) {
   BOOST_TEST(failure(disk, "", "csv") == "");  // a byte order mark of UTF-8 does no harm
 }
 
+struct Warned {
+  const char *data, *layers, *train, *warning;
+};
+
+BOOST_AUTO_TEST_CASE(that_train_something_else_are_warned_of) {
+  const std::string classes = "label_names = ['a', 'b', 'c']\n", words = "1,2,a\n3,4,b\n5,6,c\n7,8,a\n",
+                    numbers = "1,2,0\n3,4,1\n5,6,7\n7,8,0\n";
+  const std::vector<Warned> rows = {
+      {classes.c_str(), "units = 2", "",
+       "'logits' has 2 values for a sample, enough for 2 classes, but 'label' has 3 classes (\"a\", \"b\", "
+       "\"c\")"},
+      {classes.c_str(), "units = 1", "", "'logits' has one value for a sample"},
+      {"", "units = 3", "",
+       "'label' has the value 7; it is the last column, because data.label names no other"},
+      {"label = 'last'\n", "units = 3", "", "'label' has the value 7"},
+      {classes.c_str(), "units = 3, activation = 'softmax'", "", "'logits' is the result of a softmax"},
+      {classes.c_str(), "units = 1, activation = 'sigmoid'", "", "'logits' is the result of a sigmoid"},
+      {classes.c_str(), "units = 3", "early_stop = { monitor = 'valid/loss', mode = 'max', patience = 2 }\n",
+       "run.toml:15:47: train.early_stop.mode: \"max\""},
+      {classes.c_str(), "units = 3",
+       "early_stop = { monitor = 'valid/accuracy', mode = 'min', patience = 2 }\n",
+       "train.early_stop.mode: \"min\" takes the worst values of 'valid/accuracy' for the best ones; write "
+       "\"max\""},
+      {"", "units = 1", "loss = 'mean_squared_error'\n",
+       "'accuracy' compares classes, but the loss mean_squared_error is one of numbers"},
+  };
+  for (const Warned& row : rows) {
+    test::MemoryDisk disk;
+    disk.write("/x.csv", *row.data == 'l' && row.data[5] == '_' ? words : numbers);
+    const bool has_loss = std::string_view(row.train).starts_with("loss");
+    const std::string text =
+        "[data]\nformat = 'csv'\ntrain = ['x.csv']\nvalid = { split = 0.5 }\nbatch = 2\n" +
+        std::string(row.data) +
+        (has_loss ? "[data.inputs]\nlabel = { cast = 'float', shape = [1] }\nimage = { from = 'image' }\n"
+                  : "") +
+        "[model]\ninput = 'image'\nlayers = [{ type = 'dense', name = 'logits', " + row.layers +
+        " }]\n[train]\nmetrics = ['accuracy']\nmax_steps = 1\noptimizer = { type = 'sgd', lr = 1.0 }\n" +
+        (has_loss ? "" : "loss = 'softmax_cross_entropy'\n") + row.train;
+    const auto parsed = config::parse_run_config(text, "run.toml", "/", {}, make_op_library()->ops);
+    BOOST_REQUIRE_MESSAGE(parsed.ok(), parsed.status().text());
+    const auto data = train::load_data(disk, *parsed);
+    BOOST_REQUIRE_MESSAGE(data.ok(), data.status().text());
+    std::string all;
+    for (const std::string& warning : runs::warnings_of_run(*parsed, *data->train)) all += warning + '\n';
+    check_says(all, {row.warning}, text);
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   const auto check = [](const Arguments& arguments, const Parts& parts, int code = 2) {
     test::Program program(TROUPE_PROGRAM, arguments);
@@ -231,6 +283,34 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check(run("train", "x", {"--resume", none}),
         {"there is no run folder", none, "the nearest in its folder is 'nune'"});
   check({"predict", none, digits}, {"there is no run or model", none});
+  check({"train", digits, "--resume"}, {"troupe train: --resume needs a value (", "`troupe help train`"});
+  check({"graph", digits, "--form", "png"}, {"graph: --form: expected dot, svg or html; found 'png'"});
+  check({"ctl", none, "kill"}, {"expected pause, resume, checkpoint, stop, drain or add; found 'kill'"});
+  check({"ckpt", "list", none}, {"action: expected ls, show, diff, convert or average; found 'list'"});
+  check({"train", digits, "--memory", "8 gigs"}, {"--memory: expected a number of bytes", "found '8 gigs'"});
+  check({"train", digits, "--transport", "x"}, {"--transport: expected auto, shared, tcp or ucx; found 'x'"});
+  check({"train", digits, "--dry-run", "0"}, {"--dry-run: expected a whole number above 0; found '0'"});
+  check({"serve", none, "--port", "http"}, {"expected a whole number from 0 to 65535; found 'http'"});
+  check({"sweep", digits, "--try", "data.batch=1", "--seed", "x"},
+        {"--seed: expected a whole number of at least 0; found 'x'"});
+  check({"train", digits, "--local", "ps=1", "--cluster", none}, {"cannot be used together"});
+  check({"export", none, none + ".h5"}, {"none.h5: export writes no .h5 files; allowed: NAME.onnx"});
+  check({"graph", digits, "-o", none + ".pdf"},
+        {"none.pdf: graph writes no .pdf files; allowed: .dot, .svg"});
+  const Parts is_run_file = {"digits.toml is a run file; expected the folder of a run, such as runs/digits/"};
+  check({"predict", digits, none}, is_run_file);
+  check({"eval", digits}, is_run_file);
+  check({"export", digits, none}, is_run_file);
+  check({"report", digits}, is_run_file);
+  check({"serve", digits}, is_run_file);
+  check({"train", digits, "--resume", digits}, is_run_file);
+  check({"predict", folder.path(), none, "--set", "train.max_epochs=1"},
+        {"--set train.max_epochs: with a trained model only keys of [data] have an effect"});
+  check({"sweep", digits, "--try", "data.batch=64", "--random", "3"},
+        {"data.batch=64 is one value", "the 3 trials of --random", "data.batch=LOW..HIGH"});
+  check({"init", folder.write("logo.png", "\x89PNG\r\n")}, {"init reads text with columns", "a picture"}, 3);
+  check(run("train", "x", {"--set", "model.init_from=" + folder.write("w.h5", "")}),
+        {"--set model.init_from: ", "w.h5 is a file of Keras; allowed: ", "writes a saved model"});
   folder.write("run.toml", "");
   check({"train", folder.path() + "/rum.toml"}, {"cannot open", "the nearest in its folder is 'run.toml'"});
   const std::string folder_data = "data.train=[\"" + folder.path() + "\"]";
@@ -241,6 +321,8 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
                            "logits = 'nn.dense(image, units=10)'\n"
                            "loss = 'mean(sparse_softmax_cross_entropy_with_logits(logits, label))'\n[train]\n"
                            "loss = 'loss'\nmax_steps = 1\noptimizer = { type = 'sgd', lr = 0.1 }\n";
+  const std::string penguins = std::string(TROUPE_SOURCE_DIR) + "/examples/penguins.toml";  // no mistake
+  check({"graph", penguins, "-o", folder.path() + "/model.dot"}, {"model.dot"}, 0);
   check({"train", folder.write("big.toml", text)}, {"12 is not in [0, 10)", "in 'loss' at", "big.toml:8:8"});
 }
 

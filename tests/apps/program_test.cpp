@@ -91,6 +91,9 @@ BOOST_AUTO_TEST_CASE(failures_are_objects_with_json) {
       {{"run", none, "--json", "--fetch", "x"}, 2},
       {{"graph", none, "--json"}, 2},
       {{"graph", digits, "--json", "--local", "wroker=1"}, 2},
+      {{"graph", digits, "--json", "--form", "png"}, 2},
+      {{"export", none, "none.h5", "--json"}, 2},
+      {{"report", digits, "--json"}, 2},
   };
   for (const auto& [arguments, code] : calls) {
     const Json object = object_of(arguments, code);
@@ -189,6 +192,30 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
   BOOST_TEST(first.end(SIGKILL) == -SIGKILL);
   Program third(TROUPE_PROGRAM, run("train", "busy", {"--resume", "auto", "--set", "train.max_steps=1"}));
   BOOST_TEST(third.end() == 0, third.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_run_that_is_complete_says_so_and_a_checkpoint_is_no_run) {
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "whole", brief)).end() == 0);
+  const std::string path = folder.path() + "/whole/001";
+  Program again(TROUPE_PROGRAM, run("train", "whole", brief + Arguments{"--resume", path}));
+  BOOST_TEST(again.end() == 0, again.output());
+  BOOST_TEST(says(again.output(),
+                  "nothing is left to train; raise train.max_epochs = 1, for example with --set "
+                  "train.max_epochs=2"),
+             again.output());
+  object_of(run("train", "whole", brief + Arguments{"--resume", path, "--json"}), 0);
+  Program more(TROUPE_PROGRAM, run("train", "whole", {"--set", "train.max_epochs=2", "--resume", path}));
+  BOOST_TEST(more.end() == 0, more.output());
+  BOOST_TEST(!says(more.output(), "nothing is left"), more.output());
+
+  const std::string checkpoint = fs::directory_iterator(path + "/checkpoints")->path().string();
+  Program wrong(TROUPE_PROGRAM, run("train", "whole", {"--resume", checkpoint}));
+  BOOST_TEST(wrong.end() == 2, wrong.output());
+  BOOST_TEST(says(wrong.output(), checkpoint + " is a checkpoint; a run is resumed by its folder, " + path),
+             wrong.output());
+  Program serving(TROUPE_PROGRAM, {"serve", checkpoint});
+  BOOST_TEST(serving.end() == 2, serving.output());
+  BOOST_TEST(says(serving.output(), "serve takes the folder of its run, " + path), serving.output());
 }
 
 BOOST_AUTO_TEST_CASE(the_loss_of_an_epoch_is_the_mean_of_its_steps) {

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -59,6 +60,13 @@ BOOST_AUTO_TEST_CASE(drawn_values_lie_in_their_ranges_and_depend_on_the_seed_alo
   BOOST_TEST((small > 70 && small < 130));  // half of the decades
   BOOST_TEST((draw_trials(keys, 200, 7) == trials));
   BOOST_TEST((draw_trials(keys, 200, 8) != trials));
+}
+
+BOOST_AUTO_TEST_CASE(trials_that_would_all_be_the_same_are_not_drawn) {
+  BOOST_TEST((check_draws({key("a=1"), key("b=x")}, 3).code() == Code::InvalidArgument));
+  BOOST_TEST(check_draws({key("a=1"), key("b=x")}, 1).ok());
+  BOOST_TEST(check_draws({key("a=1"), key("b=x,y")}, 3).ok());
+  BOOST_TEST(check_draws({key("a=1"), key("b=1..2")}, 3).ok());
 }
 
 BOOST_AUTO_TEST_CASE(with_halving_only_the_best_go_on) {
@@ -154,6 +162,19 @@ BOOST_AUTO_TEST_CASE(an_unknown_metric_is_refused_with_the_known_ones) {
                       {"--try", "data.batch=64", "--set", "train.max_epochs=1", "--metric", "valid/f1"}));
   BOOST_TEST(program.end() != 0);
   BOOST_TEST(program.output().find("valid/accuracy") != std::string::npos, program.output());
+}
+
+BOOST_AUTO_TEST_CASE(an_unknown_metric_is_refused_before_the_first_trial) {
+  const auto refused = [&](const Arguments& more, const std::string& text) {
+    Arguments arguments = run("sweep", "untrained", {"--try", "data.batch=64"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == 2, program.output());
+    BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
+    BOOST_TEST(!std::filesystem::exists(folder.path() + "/untrained"));
+  };
+  refused({"--metric", "accuracy"}, "valid/accuracy; write --metric valid/accuracy");
+  refused({"--metric", "valid/f2"}, "but the run has train/loss, valid/loss, valid/accuracy");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -239,8 +239,10 @@ class CsvReader final : public RecordReader {
     if (target.floats) {
       target.floats[at] = static_cast<float>(number);
     } else if (std::trunc(number) != number || std::abs(number) > INT32_MAX) {
-      return data_loss(place(column) + ": the label " + shown_field(written) +
-                       " is not an int32; for labels of another type set cast in data.inputs");
+      return data_loss(
+          place(column) + ": the label " + shown_field(written) +
+          " is no class, a whole number of 32 bits; to predict numbers, write cast = \"float\" in "
+          "[data.inputs.label]");
     } else {
       target.integers[at] = static_cast<int32_t>(number);
     }
@@ -265,7 +267,12 @@ class CsvReader final : public RecordReader {
   Status bad_label(size_t column, std::string_view field) const {
     const std::vector<std::string_view> known(label_names_.begin(), label_names_.end());
     const auto near = nearest(field, known);
-    return data_loss(place(column) + ": the label " + shown_field(field) + " is not in label_names" +
+    constexpr size_t shown = 10;
+    std::string list;
+    for (size_t i = 0; i < std::min(known.size(), shown); ++i)
+      list += (i == 0 ? "" : ", ") + shown_field(known[i]);
+    return data_loss(place(column) + ": the label " + shown_field(field) + " is not in label_names, " + list +
+                     (known.size() > shown ? ", ..." : "") +
                      (near.empty() ? "" : "; the nearest is " + shown_field(near)));
   }
 
@@ -292,10 +299,11 @@ class CsvReader final : public RecordReader {
     return data_loss(place(column) + ": " +
                      (field.empty() ? "the field is empty; " + for_missing
                                     : shown_field(field) + " is not a finite number" +
-                                          (is_word_for_missing(field) && source_.columns.empty()
+                                          (!is_word_for_missing(field) ? ""
+                                           : source_.columns.empty()
                                                ? "; data.columns can say what stands for it: { type = "
                                                  "\"number\", missing = \"mean\" }"
-                                               : "")) +
+                                               : "; " + for_missing)) +
                      hint);
   }
 

@@ -1,6 +1,7 @@
 #include "apps/data/ragged/row_parser.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -62,7 +63,10 @@ struct Numbers {
       bool is_number = error == std::errc() && end == part.data() + part.size();
       if constexpr (std::is_floating_point_v<T>) is_number = is_number && std::isfinite(number);
       if (!is_number)
-        return data_loss(shown(part) + " is not a number of type " + std::string(name(dtype_of<T>)));
+        return data_loss(shown(part) + " is not a number of type " + std::string(name(dtype_of<T>)) +
+                         (std::isalpha(static_cast<unsigned char>(part[0]))
+                              ? "; words need a list of those that are known: vocabulary = \"words.txt\""
+                              : ""));
       elements.push_back(number);
       return Status();
     });
