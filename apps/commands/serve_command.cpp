@@ -6,10 +6,14 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/observe/watched_run.h"
+#include "apps/runs/trained_run.h"
+#include "apps/serve/live_weights.h"
 #include "apps/serve/model_server.h"
 #include "messages/env/real_disk.h"
 
@@ -19,7 +23,7 @@ namespace {
 struct ServeArguments {
   std::vector<std::string> models, labels;
   http::HttpOptions http;
-  double timeout = 30, idle_timeout = 60;
+  double timeout = 30, idle_timeout = 60, live = 0;
   size_t threads = 0;
   long long max_batch = 256;
   bool all_versions = false, json = false;
@@ -45,11 +49,22 @@ Result<std::pair<std::string, int64_t>> parse_label(const std::string& text) {
   return std::pair(text.substr(0, sign), static_cast<int64_t>(number));
 }
 
+void warn(const std::string& failure) { std::fprintf(stderr, "troupe: %s\n", failure.c_str()); }
+
+std::chrono::nanoseconds nanoseconds(double seconds) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
+/// Has a run save a checkpoint. Fails with NotFound if the path is no run, or if its training has ended.
+Status save_run(const std::string& path) {
+  TROUPE_ASSIGN(const std::string folder, observe::find_run(path));
+  return observe::ask_run(folder, "POST", "/ctl/checkpoint").status();
+}
+
 Result<serve::ModelServerOptions> server_options(const ServeArguments& arguments) {
   serve::ModelServerOptions options;
   options.threads = arguments.threads;
-  options.timeout =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(arguments.timeout));
+  options.timeout = nanoseconds(arguments.timeout);
   std::map<std::string, int64_t> labels;
   for (const std::string& text : arguments.labels) {
     TROUPE_ASSIGN(auto label, parse_label(text));
@@ -69,6 +84,23 @@ Result<serve::ModelServerOptions> server_options(const ServeArguments& arguments
     options.models.push_back(std::move(model));
   }
   return options;
+}
+
+std::vector<std::string> paths_of(const serve::ModelServerOptions& options) {
+  std::vector<std::string> paths;
+  for (const auto& model : options.models) paths.push_back(model.path);
+  return paths;
+}
+
+/// Fails with InvalidArgument if a model is to be served out of a file or a checkpoint.
+Status check_paths(Disk& disk, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    TROUPE_RETURN_IF_FAILED(runs::check_is_folder(disk, path));
+    if (const auto run = runs::run_of_checkpoint(disk, path))
+      return invalid_argument(path + " is a checkpoint; serve takes the folder of its run, " + *run +
+                              ", whose checkpoints are versions");
+  }
+  return {};
 }
 
 void print_ready(const serve::ModelServer& models, const http::HttpServer& server,
@@ -94,25 +126,29 @@ int serve_models(ServeArguments arguments) {
   const auto options = server_options(arguments);
   if (!options) return failed(options.status(), arguments.json);
   RealDisk disk;
+  if (const Status mistake = check_paths(disk, paths_of(*options)); !mistake.ok())
+    return failed(mistake, arguments.json);
+  std::optional<serve::LiveWeights> live;
+  if (arguments.live > 0) live.emplace(paths_of(*options), nanoseconds(arguments.live), save_run, warn);
   std::unique_ptr<http::HttpServer> server;  // outlives the models, whose last answers it gets
   auto models = serve::ModelServer::open(disk, *options);
   if (!models) return failed_to_open(models.status(), arguments.json);
   arguments.http.threads = arguments.threads;
-  arguments.http.idle_timeout = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(arguments.idle_timeout));
+  arguments.http.idle_timeout = nanoseconds(arguments.idle_timeout);
   auto started = http::HttpServer::start(arguments.http, [&] { return (*models)->make_handler(); });
   if (!started) return failed(started.status(), arguments.json);
   server = std::move(*started);
   (*models)->count_connections([&] { return server->connections(); });
   print_ready(**models, *server, arguments);
   constexpr auto tick = std::chrono::milliseconds(100);
-  constexpr int ticks_per_refresh = 20;
+  const int ticks_per_refresh = live ? 1 : 20;
   for (int i = 1; !stop.load(); ++i) {
     std::this_thread::sleep_for(tick);
     if (i % ticks_per_refresh != 0) continue;
     for (const Status& failure : (*models)->refresh())
-      std::fprintf(stderr, "troupe: a new version was not loaded: %s\n", failure.message().c_str());
+      warn("a new version was not loaded: " + failure.message());
   }
+  live.reset();
   constexpr auto patience = std::chrono::seconds(10);
   server->stop(patience);
   models->reset();
@@ -156,6 +192,10 @@ void add_serve_command(CLI::App& app, int& result) {
   command
       ->add_option("--idle-timeout", arguments->idle_timeout,
                    "seconds after which an idle or slow connection is closed (60)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--live", arguments->live,
+                   "has runs that train save a checkpoint every so many seconds, and serves it")
       ->check(CLI::PositiveNumber);
   command->add_flag("--all-versions", arguments->all_versions, "serve all versions, not only the newest one");
   command->add_option("--label", arguments->labels, "a label and the version that it stands for: stable=3")

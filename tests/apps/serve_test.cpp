@@ -222,6 +222,32 @@ BOOST_AUTO_TEST_CASE(a_new_checkpoint_takes_over_without_a_lost_request) {
   BOOST_TEST(answered > 0);
 }
 
+BOOST_AUTO_TEST_CASE(live_weights_are_those_of_the_running_training) {
+  Program training(TROUPE_PROGRAM, endless("train", "live", {"--set", "train.checkpoint.every=1h"}));
+  BOOST_TEST_REQUIRE(training.wait_for("epoch 1"), training.output());
+  serve({path("live/001"), "--live", "0.1"});
+  Plain client(port);
+  const auto version = [&] {
+    const Json status = client.get("/v1/models/live").json();
+    return std::stoll(status.at("model_version_status")[0].at("version").get<std::string>());
+  };
+  const long long first = version();
+  BOOST_TEST(first >= 23);  // the steps of an epoch
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  long long last = first, changes = 0;
+  while (changes < 3 && std::chrono::steady_clock::now() < limit) {
+    BOOST_TEST_REQUIRE(client.post("/v1/models/live:predict", digits(1)).status == 200u);
+    if (const long long now = version(); now != last) {
+      BOOST_TEST(now > last);
+      last = now;
+      ++changes;
+    }
+  }
+  BOOST_TEST(changes == 3);
+  training.end(SIGTERM);
+  BOOST_TEST(client.post("/v1/models/live:predict", digits(1)).status == 200u);
+}
+
 BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
   for (const char* const number : {"1", "2"}) {
     Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
