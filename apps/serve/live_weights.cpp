@@ -26,7 +26,11 @@ void LiveWeights::save_all() {
 
 void LiveWeights::work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, stop, every_, [] { return false; }) && !stop.stop_requested()) save_all();
+  for (;;) {
+    wake_.wait_for(lock, stop, every_, [] { return false; });
+    if (stop.stop_requested()) return;
+    save_all();
+  }
 }
 
 }  // namespace troupe::serve

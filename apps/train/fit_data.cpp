@@ -112,7 +112,7 @@ Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& g
     if (missing > 0)
       return data_loss(
           options.train[i] + ": the label is missing in " + std::to_string(missing) +
-          " rows, which must be removed; a word such as NA is a class if data.label_names has it");
+          " of its rows, which must be removed; a word such as NA is a class if data.label_names has it");
   }
   return in_order({classes.begin(), classes.end()});
 }

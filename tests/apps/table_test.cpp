@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
   BOOST_TEST(says(table.failure(run_file("weigth = \"number\"\n")), "the nearest is 'Weight'"));
   BOOST_TEST(says(table.failure(run_file("city = \"timestamp\"\n")), "'Rome' is not a time"));
   BOOST_TEST(says(Table("a;kind\n1;x\n2;\n").failure(run_file("a = \"number\"\n")),
-                  "the label is missing in 1 rows"));
+                  "the label is missing in 1 of its rows"));
   BOOST_TEST(says(table.failure(run_file("kind = \"category\"\n")), "is the label, which data.label names"));
   BOOST_TEST(says(table.failure(run_file("age = \"nummer\"\n")), "\"nummer\" is unknown"));
   BOOST_TEST(says(table.failure(run_file("a = { type = \"text\", columns = [\"age\", \"name\"] }\n")),
