@@ -1,5 +1,5 @@
-// A convolution by the algorithm that the heuristics of cuDNN put first, or by the fastest one if CudaDnn::times_algorithms is set,
-// among those that are deterministic and need little memory.
+// A convolution by cuDNN. Its algorithm is the fastest one if CudaDnn::times_algorithms is set; else the transform of algorithms_for()
+// where cuDNN has it, and the one that cuDNN's heuristics put first elsewhere. All are deterministic and need little memory.
 #if defined(__CUDACC__)
 #include "kernels/gpu/dnn_convolution.h"
 
@@ -69,6 +69,58 @@ class Described {
   cudnnStatus_t (*destroy_)(Descriptor) = nullptr;
 };
 
+/// How the products of a window may be computed for many positions at once.
+enum class Transform : uint8_t { None, Winograd, Fourier };
+
+/// Returns the transform by which cuDNN computes the pass fastest, and which its heuristics often leave out (bench/README.md): for
+/// floats without tensor cores, many channels, and windows that move by single positions.
+Transform transform_for(const ConvolutionWork& work, bool tf32) {
+  constexpr int64_t least_channels = 48, least_positions = 1024;
+  const ConvolutionSizes& sizes = work.sizes;
+  if (work.dtype != DType::Float || tf32 || work.channels_last || sizes.groups != 1 ||
+      sizes.axes.size() != 2 || std::min(sizes.in_channels, sizes.out_channels) < least_channels ||
+      sizes.batch * sizes.output_elements() / sizes.out_channels < least_positions ||
+      std::ranges::any_of(sizes.axes,
+                          [](const ConvolutionAxis& axis) { return axis.stride != 1 || axis.dilation != 1; }))
+    return Transform::None;
+  const auto [least, most] = std::minmax(sizes.axes[0].window, sizes.axes[1].window);
+  if (least >= 3 && most <= 5) return Transform::Winograd;
+  return most >= 5 && work.pass != ConvolutionPass::FilterGradient ? Transform::Fourier : Transform::None;
+}
+
+/// Returns the number of cuDNN's algorithm for a transform.
+int algorithm_of(Transform transform, ConvolutionPass pass) {
+  const bool winograd = transform == Transform::Winograd;
+  switch (pass) {
+    case ConvolutionPass::Forward:
+      return winograd ? CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED : CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING;
+    case ConvolutionPass::ImageGradient:
+      return winograd ? CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED
+                      : CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING;
+    default:
+      return winograd ? CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED
+                      : CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING;
+  }
+}
+
+/// Returns the work for one of several equal parts of the images. The gradient of the filter is the sum over the parts.
+ConvolutionWork part_of(const ConvolutionWork& work, int64_t parts, int64_t part) {
+  ConvolutionWork result = work;
+  result.sizes.batch /= parts;
+  const auto bytes = [&](int64_t elements) {
+    return static_cast<ptrdiff_t>(static_cast<size_t>(part * result.sizes.batch * elements) *
+                                  size_of(work.dtype));
+  };
+  const ptrdiff_t images = bytes(work.sizes.image_elements()), outputs = bytes(work.sizes.output_elements());
+  const bool forward = work.pass == ConvolutionPass::Forward;
+  result.a += work.pass == ConvolutionPass::ImageGradient ? outputs : images;
+  if (work.pass == ConvolutionPass::FilterGradient)
+    result.b += outputs;
+  else
+    result.out += forward ? outputs : images;
+  return result;
+}
+
 /// An algorithm of any pass.
 struct Candidate {
   int algorithm;
@@ -80,10 +132,14 @@ struct Candidate {
 class DnnPlan {
  public:
   static Result<std::shared_ptr<DnnPlan>> make(CudaDnn& dnn, const ConvolutionWork& work, bool tf32) {
-    auto plan = std::make_shared<DnnPlan>();
-    TROUPE_ASSIGN(const bool described, plan->describe(dnn, work, math_of(work.dtype, tf32)));
-    if (described) plan->find(dnn, work.pass);
-    return plan;
+    TROUPE_ASSIGN(const std::shared_ptr<DnnPlan> whole, make_for_parts(dnn, work, tf32, 1));
+    const Transform transform = transform_for(work, tf32);
+    if (transform == Transform::None) return whole;
+    for (int64_t parts = 1; parts <= 16 && work.sizes.batch % parts == 0; parts *= 2) {
+      TROUPE_ASSIGN(std::shared_ptr<DnnPlan> plan, make_for_parts(dnn, work, tf32, parts));
+      if (plan->prefer(algorithm_of(transform, work.pass))) return plan;
+    }
+    return whole;
   }
 
   bool may_run() const { return next_ < candidates_.size(); }
@@ -93,7 +149,9 @@ class DnnPlan {
     for (; next_ < candidates_.size(); ++next_) {
       const Candidate& candidate = candidates_[next_];
       TROUPE_ASSIGN(const BufferRef workspace, scratch(device, candidate.workspace));
-      const cudnnStatus_t status = call(dnn, candidate, work, workspace->data);
+      cudnnStatus_t status = CUDNN_STATUS_SUCCESS;
+      for (int64_t part = 0; part < parts_ && status == CUDNN_STATUS_SUCCESS; ++part)
+        status = call(dnn, candidate, part_of(work, parts_, part), part > 0, workspace->data);
       if (status == CUDNN_STATUS_SUCCESS) return true;
       if (!is_unsupported(status)) return status_of(dnn, status, "a convolution");
     }
@@ -104,6 +162,16 @@ class DnnPlan {
   /// CUDNN_STATUS_NOT_SUPPORTED and its details.
   static bool is_unsupported(cudnnStatus_t status) { return static_cast<int>(status) / 1000 == 3; }
 
+  static Result<std::shared_ptr<DnnPlan>> make_for_parts(CudaDnn& dnn, const ConvolutionWork& work, bool tf32,
+                                                         int64_t parts) {
+    auto plan = std::make_shared<DnnPlan>();
+    plan->parts_ = parts;
+    const ConvolutionWork part = part_of(work, parts, 0);
+    TROUPE_ASSIGN(const bool described, plan->describe(dnn, part, math_of(work.dtype, tf32)));
+    if (described) plan->find(dnn, work.pass);
+    return plan;
+  }
+
   Result<bool> describe(CudaDnn& dnn, const ConvolutionWork& work, cudnnMathType_t math);
   cudnnStatus_t describe_images(CudaDnn& dnn, const ConvolutionWork& work, bool outputs,
                                 Described<cudnnTensorDescriptor_t>& images);
@@ -112,13 +180,16 @@ class DnnPlan {
   void find(CudaDnn& dnn, ConvolutionPass pass);
   template <class Performance, class Query>
   void find_with(const Query& query);
+  bool prefer(int algorithm);
   Status order_by_time(CudaDnn& dnn, DeviceContext& device, const ConvolutionWork& work);
-  cudnnStatus_t call(CudaDnn& dnn, const Candidate& candidate, const ConvolutionWork& work, void* workspace);
+  cudnnStatus_t call(CudaDnn& dnn, const Candidate& candidate, const ConvolutionWork& part, bool adds,
+                     void* workspace);
 
   Described<cudnnTensorDescriptor_t> in_, out_;
   Described<cudnnFilterDescriptor_t> filter_;
   Described<cudnnConvolutionDescriptor_t> convolution_;
   std::vector<Candidate> candidates_;
+  int64_t parts_ = 1;  ///< of the images, which are convolved one after the other in the same workspace
   size_t next_ = 0;
   bool timed_ = false;
 };
@@ -218,6 +289,14 @@ void DnnPlan::find(CudaDnn& dnn, ConvolutionPass pass) {
   }
 }
 
+/// Puts an algorithm first; returns false if it is not among the candidates.
+bool DnnPlan::prefer(int algorithm) {
+  const auto found = std::ranges::find(candidates_, algorithm, &Candidate::algorithm);
+  if (found == candidates_.end()) return false;
+  std::rotate(candidates_.begin(), found, found + 1);
+  return true;
+}
+
 /// Runs each algorithm for which there is memory some times, and puts the fastest first. Does nothing while the stream is captured.
 Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const ConvolutionWork& work) {
   constexpr int rounds = 3;
@@ -234,7 +313,7 @@ Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const Convolu
     int64_t least = INT64_MAX;
     for (int round = 0; round < rounds; ++round) {
       void* const begin = queue.mark();
-      const cudnnStatus_t status = call(dnn, candidate, work, (*workspace)->data);
+      const cudnnStatus_t status = call(dnn, candidate, part_of(work, parts_, 0), false, (*workspace)->data);
       const int64_t time = queue.elapsed(begin, queue.mark());
       if (status != CUDNN_STATUS_SUCCESS) break;
       least = std::min(least, time);
@@ -248,27 +327,28 @@ Status DnnPlan::order_by_time(CudaDnn& dnn, DeviceContext& device, const Convolu
   return {};
 }
 
-cudnnStatus_t DnnPlan::call(CudaDnn& dnn, const Candidate& candidate, const ConvolutionWork& work,
+/// Issues the convolution of a part. If `adds`, a gradient of the filter is added to what `part.out` holds.
+cudnnStatus_t DnnPlan::call(CudaDnn& dnn, const Candidate& candidate, const ConvolutionWork& part, bool adds,
                             void* workspace) {
   const double factors[] = {0, 1};
   const float float_factors[] = {0, 1};
-  const bool is_double = work.dtype == DType::Double;
+  const bool is_double = part.dtype == DType::Double;
   const void* const zero = is_double ? static_cast<const void*>(factors) : float_factors;
   const void* const one = is_double ? static_cast<const void*>(factors + 1) : float_factors + 1;
   if (const cudnnStatus_t set = dnn.convolution_set_math(convolution_.get(), candidate.math)) return set;
-  switch (work.pass) {
+  switch (part.pass) {
     case ConvolutionPass::Forward:
-      return dnn.forward(dnn.handle, one, in_.get(), work.a, filter_.get(), work.b, convolution_.get(),
+      return dnn.forward(dnn.handle, one, in_.get(), part.a, filter_.get(), part.b, convolution_.get(),
                          static_cast<cudnnConvolutionFwdAlgo_t>(candidate.algorithm), workspace,
-                         candidate.workspace, zero, out_.get(), work.out);
+                         candidate.workspace, zero, out_.get(), part.out);
     case ConvolutionPass::ImageGradient:
-      return dnn.backward_data(dnn.handle, one, filter_.get(), work.b, out_.get(), work.a, convolution_.get(),
+      return dnn.backward_data(dnn.handle, one, filter_.get(), part.b, out_.get(), part.a, convolution_.get(),
                                static_cast<cudnnConvolutionBwdDataAlgo_t>(candidate.algorithm), workspace,
-                               candidate.workspace, zero, in_.get(), work.out);
+                               candidate.workspace, zero, in_.get(), part.out);
     default:
-      return dnn.backward_filter(dnn.handle, one, in_.get(), work.a, out_.get(), work.b, convolution_.get(),
+      return dnn.backward_filter(dnn.handle, one, in_.get(), part.a, out_.get(), part.b, convolution_.get(),
                                  static_cast<cudnnConvolutionBwdFilterAlgo_t>(candidate.algorithm), workspace,
-                                 candidate.workspace, zero, filter_.get(), work.out);
+                                 candidate.workspace, adds ? one : zero, filter_.get(), part.out);
   }
 }
 
