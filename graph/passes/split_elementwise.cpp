@@ -69,6 +69,18 @@ std::vector<SplitSignature> softmax_signatures(const SplitNode& node) {
   return {all_of(node, x.distribution, 0)};
 }
 
+/// LayerNorm and its gradient, along the last dimension, by any other one. The gradients by scale and offset are sums over the rows.
+std::vector<SplitSignature> layer_norm_signatures(const SplitNode& node) {
+  const bool is_gradient = node.node.type() == "LayerNormGrad";
+  for (size_t i = 0; i < (is_gradient ? 2 : 1); ++i) {
+    const Distribution& rows = node.inputs[i].distribution;
+    if (!rows.split() || rows.dimension == node.inputs[i].rank() - 1) continue;
+    if (is_gradient) return {{{rows, rows, whole_tensor, rows, rows}, {rows, terms_of_sum, terms_of_sum}, i}};
+    return {{{rows, whole_tensor, whole_tensor}, {rows, rows, rows}, i}};
+  }
+  return {};
+}
+
 /// Returns how input i must be distributed if the output is split by a dimension, which is `from_end` dimensions before its
 /// end, with this extent; nothing if it is not known whether the input is repeated along that dimension.
 std::optional<Distribution> operand(const SplitInput& input, int64_t from_end, const Extent& extent) {
@@ -120,6 +132,7 @@ SplitSignatures elementwise_signatures(const SplitNode& node) {
   if (is_one_of(node.node, same_shape)) return same_shape_signatures(node);
   if (is_one_of(node.node, by_rows)) return row_signatures(node);
   if (op == "Softmax" || op == "LogSoftmax") return softmax_signatures(node);
+  if (op == "LayerNorm" || op == "LayerNormGrad") return layer_norm_signatures(node);
   return std::nullopt;
 }
 

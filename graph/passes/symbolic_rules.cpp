@@ -284,6 +284,7 @@ std::optional<List> shape_of_first(const Inputs& in) {
                                                                        {"FusedBatchNormV3", as<0>},
                                                                        {"Gather", gather},
                                                                        {"GatherV2", gather},
+                                                                       {"LayerNorm", as<0>},
                                                                        {"LogSoftmax", as<0>},
                                                                        {"MatMul", product},
                                                                        {"Max", reduction},

@@ -26,6 +26,7 @@ void add_gather_nd_on_gpu(OpLibrary& library);
 void add_gather_on_gpu(OpLibrary& library);
 void add_in_top_k_on_gpu(OpLibrary& library);
 void add_l2_loss_on_gpu(OpLibrary& library);
+void add_layer_norm_on_gpu(OpLibrary& library);
 void add_leaky_relu_on_gpu(OpLibrary& library);
 void add_like_on_gpu(OpLibrary& library);
 void add_logical_on_gpu(OpLibrary& library);
@@ -78,6 +79,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_gather_on_gpu(library);
   add_in_top_k_on_gpu(library);
   add_l2_loss_on_gpu(library);
+  add_layer_norm_on_gpu(library);
   add_leaky_relu_on_gpu(library);
   add_like_on_gpu(library);
   add_logical_on_gpu(library);

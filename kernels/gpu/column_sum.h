@@ -13,6 +13,15 @@ struct Plus {
   TROUPE_ANY Acc operator()(const Acc& a, const Acc& b) const { return a + b; }
 };
 
+/// Two numbers that are added up together.
+template <class T>
+struct TwoSums {
+  T first = 0, second = 0;
+  TROUPE_ANY friend TwoSums operator+(const TwoSums& a, const TwoSums& b) {
+    return {a.first + b.first, a.second + b.second};
+  }
+};
+
 struct ChannelBox {
   size_t batch = 1, channels = 1, spatial = 1;
 };

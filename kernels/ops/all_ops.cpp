@@ -84,6 +84,7 @@ void add_histogram(OpLibrary& library);
 void add_image_summary(OpLibrary& library);
 void add_in_top_k_ops(OpLibrary& library);
 void add_l2_loss(OpLibrary& library);
+void add_layer_norm_ops(OpLibrary& library);
 void add_leaky_relu_ops(OpLibrary& library);
 void add_like_ops(OpLibrary& library);
 void add_logical_ops(OpLibrary& library);
@@ -304,6 +305,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_image_summary(*library);
   add_in_top_k_ops(*library);
   add_l2_loss(*library);
+  add_layer_norm_ops(*library);
   add_leaky_relu_ops(*library);
   add_like_ops(*library);
   add_logical_ops(*library);

@@ -46,18 +46,36 @@ Output batch_norm(const Network& network, Output x, const BatchNorm& options) {
   return layer.activated(y, options.activation);
 }
 
+namespace {
+
+/// Layer normalisation by ops that TensorFlow has, too; without scale or offset where those are null.
+Output composed_layer_norm(const Scope& scope, Output x, std::optional<Output> scale,
+                           std::optional<Output> offset, double epsilon) {
+  const Output centred = sub(scope, x, mean(scope, x, {-1}, true));
+  const Output variance = mean(scope, square(scope, centred), {-1}, true);
+  Output y = mul(scope, centred, rsqrt(scope, add(scope, variance, epsilon)));
+  if (scale) y = mul(scope, y, *scale);
+  return offset ? add(scope, y, *offset) : y;
+}
+
+}  // namespace
+
 Output layer_norm(const Network& network, Output x, const LayerNorm& options) {
   const Layer layer(network, "layer_norm");
   const Scope& scope = layer.scope();
-  const PartialShape size{layer.size_of(x, -1)};
-  const DType dtype = scope.dtype(x);
-  if (dtype == DType::Half || dtype == DType::BFloat16) x = cast(scope, x, f32);
-  const Output centred = sub(scope, x, mean(scope, x, {-1}, true));
-  const Output variance = mean(scope, square(scope, centred), {-1}, true);
-  Output y = mul(scope, centred, rsqrt(scope, add(scope, variance, options.epsilon)));
-  if (options.scale) y = mul(scope, y, layer.weight("gamma", size, scope.dtype(x), all_equal(1)));
-  if (options.offset) y = add(scope, y, layer.weight("beta", size, scope.dtype(x), all_equal(0)));
-  return scope.dtype(y) == dtype ? y : cast(scope, y, dtype);
+  const int64_t size = layer.size_of(x, -1);
+  const DType dtype = scope.dtype(x), compute = dtype == DType::Double ? dtype : f32;
+  std::optional<Output> scale, offset;
+  if (options.scale) scale = layer.weight("gamma", PartialShape{size}, compute, all_equal(1));
+  if (options.offset) offset = layer.weight("beta", PartialShape{size}, compute, all_equal(0));
+  if (!network.training()) {
+    const Output wide = dtype == compute ? x : cast(scope, x, compute);
+    const Output y = composed_layer_norm(scope, wide, scale, offset, options.epsilon);
+    return dtype == compute ? y : cast(scope, y, dtype);
+  }
+  if (!scale) scale = ones(scope, {size}, compute);
+  if (!offset) offset = zeros(scope, {size}, compute);
+  return scope.add_one("LayerNorm", {x, *scale, *offset}, {{"epsilon", static_cast<float>(options.epsilon)}});
 }
 
 Output lrn(const Network& network, Output x, const Lrn& options) {

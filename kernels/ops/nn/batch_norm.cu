@@ -49,13 +49,6 @@ Result<gpu::Strides<Tensors + Vectors>> strides_of(const gpu::ChannelBox& box) {
   return gpu::Strides<sides>::make(axes);
 }
 
-struct TwoSums {
-  float first = 0, second = 0;
-  TROUPE_ANY friend TwoSums operator+(const TwoSums& a, const TwoSums& b) {
-    return {a.first + b.first, a.second + b.second};
-  }
-};
-
 // ---- Forward
 
 template <class T>
@@ -66,15 +59,15 @@ struct DistancesFromFirst {
   TROUPE_ANY float first_of(size_t channel) const {
     return gpu::load(x[channel * channel_of.spatial.divisor()]);
   }
-  TROUPE_ANY TwoSums of(T element, size_t channel) const {
+  TROUPE_ANY gpu::TwoSums<float> of(T element, size_t channel) const {
     const float distance = gpu::load(element) - first_of(channel);
     return {distance, distance * distance};
   }
-  TROUPE_ANY TwoSums operator()(size_t i) const { return of(x[i], channel_of(i)); }
+  TROUPE_ANY gpu::TwoSums<float> operator()(size_t i) const { return of(x[i], channel_of(i)); }
 
   static constexpr size_t width = 16 / sizeof(T);
   bool aligned() const { return gpu::is_aligned(x, 16) && channel_of.allow(width); }
-  TROUPE_ANY void read(size_t i, TwoSums* sums) const {
+  TROUPE_ANY void read(size_t i, gpu::TwoSums<float>* sums) const {
     const auto elements = *reinterpret_cast<const gpu::Pack<T, width>*>(x + i);
     const size_t channel = channel_of(i), step = channel_of.are_neighbours() ? 1 : 0;
     for (size_t k = 0; k < width; ++k) sums[k] = of(elements.items[k], channel + k * step);
@@ -94,7 +87,7 @@ struct WriteMoments {
     if (average == 1) return static_cast<float>(ours);
     return static_cast<float>(ours * double{average} + double{given[channel]} * (1 - double{average}));
   }
-  TROUPE_ANY void operator()(size_t channel, const TwoSums& sums) const {
+  TROUPE_ANY void operator()(size_t channel, const gpu::TwoSums<float>& sums) const {
     const double distance = double{sums.first} / count;
     const double squares = double{sums.second} / count - distance * distance;
     const double ours = double{distances.first_of(channel)} + distance;
@@ -119,7 +112,8 @@ Status write_moments(const BatchNormArguments& arguments, DeviceContext& device)
                               arguments.batch_variance.write<float>().data(),
                               arguments.saved_mean.write<float>().data(),
                               arguments.saved_variance.write<float>().data()};
-  return gpu::reduce_channels<TwoSums>(device, box, gpu::Plus<TwoSums>{}, distances, write);
+  return gpu::reduce_channels<gpu::TwoSums<float>>(device, box, gpu::Plus<gpu::TwoSums<float>>{}, distances,
+                                                   write);
 }
 
 Status copy_given(const BatchNormArguments& arguments, DeviceContext& device) {
@@ -194,17 +188,17 @@ struct GradientSums {
   const float* mean;
   ChannelOf channel_of;
 
-  TROUPE_ANY TwoSums of(T gradient_element, T element, size_t channel) const {
+  TROUPE_ANY gpu::TwoSums<float> of(T gradient_element, T element, size_t channel) const {
     const float dy = gpu::load(gradient_element);
     return {dy, dy * (gpu::load(element) - mean[channel])};
   }
-  TROUPE_ANY TwoSums operator()(size_t i) const { return of(gradient[i], x[i], channel_of(i)); }
+  TROUPE_ANY gpu::TwoSums<float> operator()(size_t i) const { return of(gradient[i], x[i], channel_of(i)); }
 
   static constexpr size_t width = 16 / sizeof(T);
   bool aligned() const {
     return gpu::is_aligned(gradient, 16) && gpu::is_aligned(x, 16) && channel_of.allow(width);
   }
-  TROUPE_ANY void read(size_t i, TwoSums* sums) const {
+  TROUPE_ANY void read(size_t i, gpu::TwoSums<float>* sums) const {
     const auto dy = *reinterpret_cast<const gpu::Pack<T, width>*>(gradient + i);
     const auto elements = *reinterpret_cast<const gpu::Pack<T, width>*>(x + i);
     const size_t channel = channel_of(i), step = channel_of.are_neighbours() ? 1 : 0;
@@ -225,7 +219,7 @@ struct WriteCoefficients {
   float *scale_gradient, *offset_gradient;
   Coefficients to;
 
-  TROUPE_ANY void operator()(size_t channel, const TwoSums& sums) const {
+  TROUPE_ANY void operator()(size_t channel, const gpu::TwoSums<float>& sums) const {
     const double inverse = 1 / std::sqrt(variance[channel] + epsilon);
     const double factor = double{scale[channel]} * inverse;
     const double sum = sums.first, product = sums.second;
@@ -262,8 +256,9 @@ Status batch_norm_grad(const BatchNormGradArguments& arguments, DeviceContext& d
                                 arguments.scale_gradient.write<float>().data(),
                                 arguments.offset_gradient.write<float>().data(),
                                 to};
-  TROUPE_RETURN_IF_FAILED(gpu::reduce_channels<TwoSums>(
-      device, box, gpu::Plus<TwoSums>{}, GradientSums<T>{gradient, x, mean, ChannelOf(box)}, write));
+  TROUPE_RETURN_IF_FAILED(
+      gpu::reduce_channels<gpu::TwoSums<float>>(device, box, gpu::Plus<gpu::TwoSums<float>>{},
+                                                GradientSums<T>{gradient, x, mean, ChannelOf(box)}, write));
   TROUPE_ASSIGN(const auto strides, (strides_of<2, 4>(box)));
   const auto vector = [](const float* data) { return data; };
   return gpu::map_strided(device, CombineGradient{}, arguments.x_gradient.write<T>().size(),

@@ -124,9 +124,45 @@ void add_global_batch_norm_cases(OpCases& cases) {
   }
 }
 
+void add_layer_norm_samples(OpCases& cases, const Shape& shape, DType dtype) {
+  const DType wide = dtype == DType::Double ? dtype : f32;
+  const auto dims = shape.dims();
+  const Shape length{dims.back()}, rows = value_or_throw(Shape::make(dims.first(dims.size() - 1), wide));
+  const auto numbers = [](const Shape& of, DType type, double low, double high, uint64_t seed) {
+    return converted(random_doubles(of, low, high, seed), type);
+  };
+  const Tensor x = numbers(shape, dtype, 1, 9, 61), dy = numbers(shape, dtype, -1, 1, 62);
+  const Tensor scale = numbers(length, wide, 1, 2, 63), offset = numbers(length, wide, -1, 1, 64);
+  cases.good("LayerNorm", {x, scale, offset}, {{"epsilon", 0.25F}});
+  cases.good("LayerNormGrad",
+             {dy, x, scale, numbers(rows, wide, 4, 6, 65), numbers(rows, wide, 0.25, 0.5, 66)});
+}
+
+void add_layer_norm_cases(OpCases& cases) {
+  for (const DType dtype : {DType::Half, DType::BFloat16, DType::Float, DType::Double})
+    for (const Shape& shape :
+         {Shape{7}, Shape{2, 3, 5}, Shape{33, 64}, Shape{0, 3}, Shape{3, 0}, Shape{2, 1040}})
+      add_layer_norm_samples(cases, shape, dtype);
+  add_layer_norm_samples(cases, Shape{3000, 36}, DType::Float);
+  const Tensor x = random_floats(Shape{2, 3}, 1, 9), three = random_floats(Shape{3}, 1, 2),
+               two = random_floats(Shape{2}, 1, 2), point = floats({}, {1});
+  cases.bad("LayerNorm", {point, three, three}, {}, "x is a scalar; it must have at least one dimension");
+  cases.bad("LayerNorm", {x, two, three}, {}, "2");
+  cases.bad("LayerNorm", {x, three, two}, {}, "2");
+  cases.bad("LayerNorm", {x, x, three}, {}, "[2,3]");
+  cases.bad("LayerNorm", {x, converted(three, DType::Double), converted(three, DType::Double)}, {},
+            "scale has dtype double; for x of dtype float it must be float");
+  cases.bad("LayerNormGrad", {three, x, three, two, two}, {}, "[3]");
+  cases.bad("LayerNormGrad", {x, x, two, two, two}, {}, "2");
+  cases.bad("LayerNormGrad", {x, x, three, three, two}, {}, "3");
+  cases.bad("LayerNormGrad", {x, x, three, two, three}, {}, "3");
+  cases.bad("LayerNormGrad", {point, point, three, two, two}, {}, "x is a scalar");
+}
+
 }  // namespace
 
 void add_norm_cases(OpCases& cases) {
+  add_layer_norm_cases(cases);
   add_batch_norm_cases(cases);
   add_global_batch_norm_cases(cases);
 }
