@@ -31,7 +31,6 @@ enum class Kind : uint8_t {
   /// A list of floating point numbers, each in `range`; integers are accepted and converted. One of `choices` may stand for it.
   Numbers,
   IntegerPair,  ///< an integer or a list of two, each in `range`
-  Unavailable,  ///< a key that is reserved, but not available yet
 };
 
 struct Range {
@@ -60,7 +59,6 @@ struct Rules {
   /// Whether a table may be written in short, as the name of its type alone or as the list of its names. The full form takes the
   /// place of the short one before the check.
   bool short_form = false;
-  std::string_view unavailable = {};  ///< values that are reserved, but not available yet
   /// If not empty, such as "type=adam|momentum", the key is allowed only if another key of the same table has one of these values.
   std::string_view when = {};
 };

@@ -178,6 +178,7 @@ Train read_train(const Reader& train) {
   out.max_steps = train.optional<int64_t>("max_steps");
   if (const Reader stop = train.table("early_stop"); train.has("early_stop"))
     out.early_stop = {read_monitor(stop), stop.get<bool>("keep_best")};
+  if (train.string("on_nan") == "rollback") out.on_nan = OnNan::Rollback;
   out.replication = read_replication(train.table("replication"));
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),

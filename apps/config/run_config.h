@@ -163,6 +163,12 @@ struct Fault {
   std::chrono::nanoseconds start_timeout{}, trainer_timeout{}, heartbeat{};
 };
 
+/// What a run does after a loss that is not a finite number.
+enum class OnNan : uint8_t {
+  Stop,
+  Rollback,  ///< goes on with the weights of a checkpoint and the batches that follow
+};
+
 struct Train {
   Text loss;
   std::vector<double> class_weights;  ///< for each class; empty: all samples count alike
@@ -177,6 +183,7 @@ struct Train {
   std::vector<Definition> metrics;
   std::optional<int64_t> max_epochs, max_steps;
   std::optional<EarlyStop> early_stop;
+  OnNan on_nan = OnNan::Stop;
   Replication replication;
   Checkpoint checkpoint;
   Fault fault;

@@ -1,5 +1,4 @@
-// The keys of a run file (run_config.h). A row without `required` and `initial` is optional. `Kind::Unavailable` and `.unavailable`
-// mark keys and values that the specification of run files has, but that are not available yet.
+// The keys of a run file (run_config.h). A row without `required` and `initial` is optional.
 #include <algorithm>
 
 #include "apps/config/layer_calls.h"
@@ -258,8 +257,10 @@ constexpr Key keys[] = {
     {"train.early_stop.keep_best", Kind::Boolean,
      "whether the training ends with the best weights instead of the last",
      {.initial = "false"}},
-    {"train.on_nan", Kind::Choice, "what happens when the loss is not a finite number",
-     {.initial = "\"stop\"", .choices = "stop", .unavailable = "rollback"}},
+    {"train.on_nan", Kind::Choice,
+     "what happens when the loss is not a finite number. rollback: the weights become those of the last checkpoint, or of the one "
+     "before if that has not helped, and the training goes on with the batches that follow",
+     {.initial = "\"stop\"", .choices = "stop|rollback"}},
     {"train.replication", Kind::Section, "how workers share the work of a step", {.initial = "{}"}},
     {"train.replication.mode", Kind::Choice, "when gradients are applied",
      {.initial = "\"local\"", .choices = "local|sync|async|ssp|hogwild|allreduce|local_sgd"}},

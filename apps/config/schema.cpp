@@ -86,7 +86,6 @@ std::string expectation(const Key& key) {
       const std::string numbers = "a list of numbers" + (range.empty() ? "" : range.insert(1, " each"));
       return choices_of(key).empty() ? numbers : choices_text(choices_of(key)) + " or " + numbers;
     }
-    case Kind::Unavailable: return "not available yet";
   }
   return {};
 }
@@ -235,9 +234,6 @@ void Checker::check_key(const Key& key, Table& table, SourceLocation place, cons
       diagnostics_.error(entry->place, fmt::format("{}: allowed only with {} = {}", join(path, name), sibling,
                                                    choices_text(values)));
     table.erase(entry);
-  } else if (entry != table.end() && key.kind == Kind::Unavailable) {
-    diagnostics_.error(entry->place, join(path, name) + ": not available yet");
-    table.erase(entry);
   } else if (entry != table.end()) {
     if (check_value(key, entry->value, join(path, name))) return;
     refused_.insert(join(path, name));
@@ -343,10 +339,7 @@ bool Checker::check_string(const Key& key, const Value& value, const std::string
   constexpr size_t long_list = 16;
   if (choices.size() <= long_list || advice.empty())
     advice.insert(0, fmt::format("; allowed: {}", choices_text(allowed)));
-  diagnostics_.error(
-      value.place,
-      fmt::format("{}: \"{}\" is {}{}", path, *text,
-                  contains(key.rules.unavailable, *text) ? "not available yet" : "unknown", advice));
+  diagnostics_.error(value.place, fmt::format("{}: \"{}\" is unknown{}", path, *text, advice));
   return false;
 }
 
@@ -414,8 +407,6 @@ std::string reference(std::span<const Key> schema) {
       const auto [sibling, values] = condition(key.rules.when);
       out += fmt::format("; only with {} = {}", sibling, choices_text(values));
     }
-    if (!key.rules.unavailable.empty())
-      out += fmt::format("; not available yet: {}", choices_text(key.rules.unavailable));
     if (!key.meaning.empty()) out += fmt::format("\n    {}", key.meaning);
     out += '\n';
   }

@@ -74,7 +74,6 @@ class Maker {
     Json properties = Json::object(), required = Json::array();
     for (const Key* const key : keys) {
       const std::string name(last_part(key->path));
-      if (key->kind == Kind::Unavailable) continue;
       properties[name] = value(*key);
       if (key->rules.required && key->rules.when.empty()) required.push_back(name);
     }

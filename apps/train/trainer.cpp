@@ -13,6 +13,7 @@
 #include "apps/nn/variable_snapshot.h"
 #include "apps/runs/run_model.h"
 #include "apps/services/run_control_role.h"
+#include "apps/train/background_save.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
@@ -25,7 +26,9 @@
 #include "apps/train/open_run_folder.h"
 #include "apps/train/progress.h"
 #include "apps/train/progress_line.h"
+#include "apps/train/rollback.h"
 #include "apps/train/run_folder.h"
+#include "apps/train/run_requests.h"
 #include "apps/train/run_setting.h"
 
 namespace troupe::train {
@@ -109,7 +112,7 @@ class Run {
 
   /// Builds the graph for config_.cluster.owners.
   void build() {
-    (void)await_save();
+    (void)saving_.wait();
     evaluation_.reset();
     session_.reset();
     best_.reset();
@@ -263,6 +266,13 @@ class Run {
       return {};
     }
     for (const auto& damage : checkpoint.skipped) print("skipped a damaged checkpoint: " + damage);
+    TROUPE_RETURN_IF_FAILED(follow(checkpoint));
+    print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
+    return {};
+  }
+
+  /// Takes over the progress of a checkpoint from which the variables have been restored.
+  Status follow(const RestoredCheckpoint& checkpoint) {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
     const auto former = restore_former_names(runtime_, *session_, *graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
@@ -271,7 +281,6 @@ class Run {
         return not_found(checkpoint.folder + " has no value for variable " + variable);
       progress_.early_stop.score.reset();  // the checkpoint has no copy of the best model
     }
-    print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
     return {};
   }
 
@@ -304,39 +313,24 @@ class Run {
     return {};
   }
 
-  void carry_out(const observe::RunControl::Request& request) {
-    try {
-      request.done(outcome_of(request));
-    } catch (const Error& error) {
-      request.done(error.status());
-      throw;
-    }
-  }
-
   Result<std::string> outcome_of(const observe::RunControl::Request& request) {
     using Kind = observe::RunControl::Request::Kind;
     if (request.kind == Kind::Checkpoint) {
       save();
-      return result_.checkpoint;
+      return saving_.folder();
     }
     TROUPE_RETURN_IF_FAILED(rounds_->set_drained(request.task, request.kind == Kind::Drain, progress_.step));
     return std::string();
   }
 
-  /// Does what is asked of the run between two rounds: saves checkpoints, drains workers, and waits while it is paused.
+  /// Saves checkpoints, drains workers, and waits while it is paused, as it is asked.
   void heed() {
     if (!options_.control) return;
-    const auto stopped = [this] { return options_.stop && options_.stop->load(); };
-    bool was_paused = false;
-    do {
-      for (const auto& request : options_.control->take_requests()) carry_out(request);
-      if (!options_.control->paused() || stopped()) break;
-      if (!std::exchange(was_paused, true)) print("paused after step " + std::to_string(progress_.step));
-      const observe::PhaseScope paused(monitor_, observe::Phase::Paused);
-      options_.control->await(std::chrono::milliseconds(100));
-    } while (true);
-    if (was_paused) print(stopped() ? "the pause ends with the run" : "resumed");
+    heed_requests(*options_.control, monitor_, progress_.step,
+                  {[this](const auto& request) { return outcome_of(request); },
+                   [this](const std::string& line) { print(line); }, [this] { return is_stopped(); }});
   }
+  bool is_stopped() const { return options_.stop && options_.stop->load(); }
 
   uint64_t last_step() const { return train::last_step(config_, options_, per_epoch()); }
 
@@ -351,7 +345,7 @@ class Run {
 
   bool done() {
     if (result_.ending != Ending::Completed) return true;
-    if (options_.stop && options_.stop->load()) {
+    if (is_stopped()) {
       result_.ending = Ending::Stopped;
       return true;
     }
@@ -369,18 +363,49 @@ class Run {
     result_.input_seconds += rounds_->waited();
     for (const double loss : losses) {
       result_.loss = loss;
-      progress_.epoch_loss.add(loss);
       ++progress_.step;
-      if (std::isfinite(loss)) continue;
-      result_.ending = Ending::Diverged;
-      print(
-          text("stopped at step %llu, because the loss is %g; a lower train.optimizer.lr than %g, or "
-               "train.clip, may help",
-               static_cast<unsigned long long>(progress_.step), loss, config_.train.optimizer.learning_rate));
-      break;
+      if (!std::isfinite(loss)) {
+        if (!roll_back()) end_diverged();
+        break;
+      }
+      progress_.epoch_loss.add(loss);
     }
     monitor_.rounds(progress_.step, result_.loss, progress_.epoch_loss.mean(), rounds_->waited());
     count_gradients();
+  }
+
+  void end_diverged() {
+    result_.ending = Ending::Diverged;
+    progress_.epoch_loss.add(result_.loss);
+    print(
+        text("stopped at step %llu, because the loss is %g; a lower train.optimizer.lr than %g, or "
+             "train.clip, may help",
+             static_cast<unsigned long long>(progress_.step), result_.loss,
+             config_.train.optimizer.learning_rate));
+  }
+
+  /// If the run file says so, goes on with the weights of an older step and the batches that follow. Returns false if it does not, or
+  /// if no checkpoint is left.
+  bool roll_back() {
+    if (config_.train.on_nan != config::OnNan::Rollback || !folder_) return false;
+    end_save();
+    follow_variables();
+    const auto checkpoint = rollback_.restore(*session_, runtime_.services().disk(), checkpoints());
+    if (!checkpoint) {
+      print("there is no checkpoint to go back to that has not been tried");
+      return false;
+    }
+    const Progress present = progress_;
+    throw_if_failed(follow(*checkpoint));
+    print(text(
+        "the loss of step %llu is %g: the weights go back to those of step %llu, and the training goes on "
+        "with the batches that follow",
+        static_cast<unsigned long long>(present.step), result_.loss,
+        static_cast<unsigned long long>(progress_.step)));
+    progress_.step = present.step;
+    progress_.epoch_loss = present.epoch_loss;
+    throw_if_failed(make_rounds());
+    return true;
   }
 
   /// Returns nothing if there are no samples to evaluate.
@@ -404,21 +429,11 @@ class Run {
     return record;
   }
 
-  /// Writes how the elements of the weights are distributed.
-  void log_histograms() {
-    folder_->log_histograms(progress_.step, with_session([&] {
-                              const std::vector<Output> weights = trainable_variables(*graph_);
-                              const std::vector<Tensor> values = session_->run(weights);
-                              std::vector<std::pair<std::string, Tensor>> named;
-                              for (size_t i = 0; i < weights.size(); ++i)
-                                named.emplace_back(graph_->node(weights[i].node).name, values[i]);
-                              return named;
-                            }));
-  }
-
   Status end_epoch(uint64_t epoch) {
     const Record record = log_metrics();
-    if (folder_ && config_.observe.histograms) log_histograms();
+    if (folder_ && config_.observe.histograms)
+      folder_->log_histograms(progress_.step,
+                              with_session([&] { return named_weights(*session_, *graph_); }));
     progress_.epoch_loss = {};
     const auto& all = config_.train.max_epochs;
     std::string line = text("epoch %llu%s  loss %.4f", static_cast<unsigned long long>(epoch),
@@ -456,53 +471,35 @@ class Run {
     const auto& every = config_.train.checkpoint.every;
     const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
     const bool by_time = every.seconds > 0 && Seconds(Clock::now() - last_saved_).count() >= every.seconds;
-    if (folder_ && (by_steps || by_time)) begin_save(true);
-    if (saving_ && saving_->done()) end_save();
+    if (folder_ && (by_steps || by_time) && std::isfinite(result_.loss)) begin_save(true);
+    if (saving_.done()) end_save();
   }
 
   /// Begins to save the present state. If training goes on while the checkpoint is written, that takes its time.
   void begin_save(bool unhurried) {
     const observe::PhaseScope saving(monitor_, observe::Phase::Saving);
     end_save();
-    saving_ = with_session([this, unhurried] {
-      return session_->begin_save(checkpoints(), {.round = progress_.step,
-                                                  .note = to_note(progress_),
-                                                  .keep = static_cast<size_t>(config_.train.checkpoint.keep),
-                                                  .unhurried = unhurried});
-    });
-    saving_step_ = progress_.step;
+    const SaveOptions options{.round = progress_.step,
+                              .note = to_note(progress_),
+                              .keep = static_cast<size_t>(config_.train.checkpoint.keep),
+                              .unhurried = unhurried};
+    saving_.begin(with_session([&] { return session_->begin_save(checkpoints(), options); }), progress_.step);
     last_saved_ = Clock::now();
+    if (std::isfinite(result_.loss)) rollback_.saved();
   }
 
   /// Waits until the last checkpoint is on disk. If a server was lost meanwhile whose mirror has its variables, there is none.
   void end_save() {
-    const Status failure = await_save();
+    const Status failure = saving_.wait();
     if (failure.ok()) return;
     if (!rounds_ || !rounds_->recover(failure)) throw Error(failure);
-  }
-
-  Status await_save() {
-    if (!saving_) return {};
-    const observe::PhaseScope saving(monitor_, observe::Phase::Saving);
-    try {
-      const SavedCheckpoint saved = std::exchange(saving_, {})->wait();
-      if (!saved.problem.empty()) print("old checkpoints could not be deleted: " + saved.problem);
-      result_.checkpoint = saved.folder;
-      result_.checkpoint_step = saving_step_;
-      monitor_.saved(saved.folder, saving_step_);
-      return {};
-    } catch (const Error& error) {
-      print("the checkpoint of step " + std::to_string(saving_step_) +
-            " was not saved: " + error.status().message());
-      return error.status();
-    }
   }
 
   void save() {
     do {
       begin_save(false);
       end_save();
-    } while (result_.checkpoint_step != progress_.step);
+    } while (saving_.step() != progress_.step);
   }
 
   void finish() {
@@ -514,6 +511,8 @@ class Run {
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;
+    result_.checkpoint = saving_.folder();
+    result_.checkpoint_step = saving_.step();
     result_.epochs = batches_->epoch_of(progress_.step);
     for (const auto& [name, value] : evaluate()) result_.evaluation.emplace_back("valid/" + name, value);
     session_->close();
@@ -551,8 +550,8 @@ class Run {
   int64_t restarted_workers_ = 0;
   uint64_t logged_step_ = 0;  ///< the last step for which metrics were written
   Clock::time_point last_saved_;
-  std::optional<PendingSave> saving_;  ///< of the checkpoint that is being written
-  uint64_t saving_step_ = 0;           ///< its step
+  BackgroundSave saving_{monitor_, [this](const std::string& line) { print(line); }};
+  Rollback rollback_;
 };
 
 /// The state after a run has ended or lost a process.
