@@ -251,6 +251,20 @@ BOOST_AUTO_TEST_CASE(elementwise_ops_and_losses_are_split) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(layer_norms_are_split_by_rows) {
+  const Tensor scale = numbers({3}, 2), offset = numbers({3}, 3);
+  const auto model = [](int64_t dimension) {
+    return [=](const Scope& g, const Splits& splits, const Outputs& in) {
+      return g.outputs(g.add_one("LayerNorm", {splits.split(g, in[0], dimension), in[1], in[2]}))[0];
+    };
+  };
+  const Tensor x = numbers({7, 5, 3}, 1);
+  for (const int64_t dimension : {0, 1, 2}) check(model(dimension), {x, scale, offset});
+  const Setting setting({workers(2)}, model(0), {x, scale, offset}, true);
+  BOOST_TEST(placed(setting.graph, setting.fetches, setting.inputs, "LayerNorm") == (std::vector{2, 2, 0}),
+             boost::test_tools::per_element());  // with LayerNormGrad
+}
+
 // A dimension that is 1 when the step runs is repeated, which no device may take for a part of its own.
 BOOST_AUTO_TEST_CASE(a_row_that_is_repeated_is_not_split) {
   const Model model = [](const Scope& g, const Splits& splits, const Outputs& in) {
