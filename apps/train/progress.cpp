@@ -39,10 +39,17 @@ std::optional<Best> read_best(std::istringstream& from) {
 
 }  // namespace
 
+std::string change_of_samples(int64_t before, int64_t now) {
+  if (before == 0 || before == now) return {};
+  return "the training data has " + std::to_string(now) + " samples, and had " + std::to_string(before) +
+         " before: epochs and batches are not those of the run so far, and scores cannot be compared with "
+         "its";
+}
+
 std::string to_note(const Progress& progress) {
   return "step " + std::to_string(progress.step) + " best_epoch " + text(progress.early_stop) +
          " plateau_epoch " + text(progress.plateau) + " epoch_loss " + exact(progress.epoch_loss.sum) + ' ' +
-         std::to_string(progress.epoch_loss.rounds);
+         std::to_string(progress.epoch_loss.rounds) + " samples " + std::to_string(progress.samples);
 }
 
 Result<Progress> from_note(const std::string& note) {
@@ -66,6 +73,10 @@ Result<Progress> from_note(const std::string& note) {
   const auto number = parse_number(sum);
   if (losses != "epoch_loss" || !text || !number) return refuse();
   progress.epoch_loss.sum = *number;
+  std::string samples;
+  if (!(text >> samples)) return progress;  // nor did the next ones
+  text >> progress.samples;
+  if (samples != "samples" || !text) return refuse();
   return progress;
 }
 

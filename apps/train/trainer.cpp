@@ -1,10 +1,12 @@
 #include "apps/train/trainer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/net/random_id.h"
@@ -37,14 +39,6 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 using Clock = std::chrono::steady_clock;
 
-std::string text(const char* format, auto... values) {
-  const int length = std::snprintf(nullptr, 0, format, values...);
-  std::string result(static_cast<size_t>(length) + 1, '\0');
-  std::snprintf(result.data(), result.size(), format, values...);
-  result.pop_back();
-  return result;
-}
-
 constexpr const char* best_prefix = "best";
 
 /// A run, from its start or a checkpoint to its end or the loss of a process.
@@ -58,6 +52,7 @@ class Run {
         batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
         runtime_(runtime_options(config, options)), links_(runtime_, options),
         nodes_(runtime_, options.cluster) {
+    progress_.samples = data_.train->samples();
     monitor_.set_probe([this] { return nodes_.states(); });
     if (options.control && with_workers()) control_role_.emplace(runtime_, *options.control);
   }
@@ -274,6 +269,9 @@ class Run {
   /// Takes over the progress of a checkpoint from which the variables have been restored.
   Status follow(const RestoredCheckpoint& checkpoint) {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
+    const int64_t samples = data_.train->samples();
+    const std::string warning = change_of_samples(std::exchange(progress_.samples, samples), samples);
+    if (!warning.empty()) print(warning);
     const auto former = restore_former_names(runtime_, *session_, *graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
       if (former.contains(variable) || !is_saved(variable)) continue;
@@ -378,14 +376,13 @@ class Run {
     result_.ending = Ending::Diverged;
     progress_.epoch_loss.add(result_.loss);
     print(
-        text("stopped at step %llu, because the loss is %g; a lower train.optimizer.lr than %g, or "
-             "train.clip, may help",
-             static_cast<unsigned long long>(progress_.step), result_.loss,
-             config_.train.optimizer.learning_rate));
+        fmt::format("stopped at step {}, because the loss is {:g}; a lower train.optimizer.lr than {:g}, or "
+                    "train.clip, may help",
+                    progress_.step, result_.loss, config_.train.optimizer.learning_rate));
   }
 
-  /// If the run file says so, goes on with the weights of an older step and the batches that follow. Returns false if it does not, or
-  /// if no checkpoint is left.
+  /// If the run file says so, goes on with the weights of an older step and the batches that follow. Returns false if it does
+  /// not, or if no checkpoint is left.
   bool roll_back() {
     if (config_.train.on_nan != config::OnNan::Rollback || !folder_) return false;
     end_save();
@@ -397,11 +394,10 @@ class Run {
     }
     const Progress present = progress_;
     throw_if_failed(follow(*checkpoint));
-    print(text(
-        "the loss of step %llu is %g: the weights go back to those of step %llu, and the training goes on "
+    print(fmt::format(
+        "the loss of step {} is {:g}: the weights go back to those of step {}, and the training goes on "
         "with the batches that follow",
-        static_cast<unsigned long long>(present.step), result_.loss,
-        static_cast<unsigned long long>(progress_.step)));
+        present.step, result_.loss, progress_.step));
     progress_.step = present.step;
     progress_.epoch_loss = present.epoch_loss;
     throw_if_failed(make_rounds());
@@ -436,10 +432,10 @@ class Run {
                               with_session([&] { return named_weights(*session_, *graph_); }));
     progress_.epoch_loss = {};
     const auto& all = config_.train.max_epochs;
-    std::string line = text("epoch %llu%s  loss %.4f", static_cast<unsigned long long>(epoch),
-                            all ? (" of " + std::to_string(*all)).c_str() : "", record[1].second);
+    std::string line = fmt::format("epoch {}{}  loss {:.4f}", epoch, all ? fmt::format(" of {}", *all) : "",
+                                   record[1].second);
     for (const auto& [name, value] : record)
-      if (name.starts_with("valid/")) line += text("  %s %.4f", name.c_str(), value);
+      if (name.starts_with("valid/")) line += fmt::format("  {} {:.4f}", name, value);
     if (options_.line) options_.line(line);  // the monitor has the scores
     if (config_.train.early_stop) check_early_stop(*config_.train.early_stop, record, epoch);
     if (config_.train.plateau) TROUPE_RETURN_IF_FAILED(check_plateau(*config_.train.plateau, record, epoch));
@@ -589,8 +585,8 @@ Result<TrainingResult> train(const config::RunConfig& config, const data::TrainA
     if (options.monitor)
       for (const std::string& task : outcome.silent) options.monitor->restarted(task);
     if (options.line)
-      options.line(text("%s; restart %lld of %lld", outcome.result.status().message().c_str(),
-                        static_cast<long long>(restarts), static_cast<long long>(max_restarts)));
+      options.line(
+          fmt::format("{}; restart {} of {}", outcome.result.status().message(), restarts, max_restarts));
     if (options.recover) TROUPE_RETURN_IF_FAILED(options.recover(outcome.silent));
     if (!outcome.folder.empty()) current.resume = outcome.folder;
   }

@@ -69,7 +69,8 @@ std::vector<SplitSignature> softmax_signatures(const SplitNode& node) {
   return {all_of(node, x.distribution, 0)};
 }
 
-/// LayerNorm and its gradient, along the last dimension, by any other one. The gradients by scale and offset are sums over the rows.
+/// LayerNorm and its gradient, along the last dimension, by any other one. The gradients by scale and offset are sums over the
+/// rows.
 std::vector<SplitSignature> layer_norm_signatures(const SplitNode& node) {
   const bool is_gradient = node.node.type() == "LayerNormGrad";
   for (size_t i = 0; i < (is_gradient ? 2 : 1); ++i) {

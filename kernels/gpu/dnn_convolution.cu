@@ -1,5 +1,5 @@
-// A convolution by cuDNN. Its algorithm is the fastest one if CudaDnn::times_algorithms is set; else the transform of algorithms_for()
-// where cuDNN has it, and the one that cuDNN's heuristics put first elsewhere. All are deterministic and need little memory.
+// A convolution by cuDNN. Its algorithm is the fastest one if CudaDnn::times_algorithms is set; else that of transform_for() where
+// cuDNN has it, and the one that cuDNN's heuristics put first elsewhere. All are deterministic and need little memory.
 #if defined(__CUDACC__)
 #include "kernels/gpu/dnn_convolution.h"
 

@@ -1,5 +1,5 @@
-// What layer normalisation computes of one row of floats or doubles, in the vector instructions of the processor at hand. Rows have n
-// elements, and a scale and an offset for each position. Plain functions, any thread.
+// What layer normalisation computes of one row of floats or doubles, in the vector instructions of the processor at hand. Rows
+// have n elements, and a scale and an offset for each position. Plain functions, any thread.
 #pragma once
 
 #include <cstddef>

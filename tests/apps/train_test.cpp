@@ -104,6 +104,19 @@ BOOST_AUTO_TEST_CASE(weights_depend_on_shards_alone_not_on_threads_or_tasks) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_with_other_samples_says_so) {
+  const auto first = run(with(five_epochs, "train.max_steps=47"));
+  std::string lines;
+  TrainerOptions options;
+  options.resume = first.folder;
+  options.line = [&](const std::string& line) { lines += line + '\n'; };
+  run(five_epochs, options);
+  BOOST_TEST(lines.find("samples, and had") == std::string::npos, lines);
+  run(with(five_epochs, "data.valid={split=0.5}"), options);
+  BOOST_TEST(lines.find("the training data has 898 samples, and had 1438 before") != std::string::npos,
+             lines);
+}
+
 BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   const auto undisturbed = weights(run(five_epochs).folder);
   const auto first = run(with(five_epochs, "train.max_steps=47"));

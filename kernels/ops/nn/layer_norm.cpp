@@ -2,9 +2,9 @@
 //   LayerNorm(x, scale, offset)    y = (x - mean) inverse scale + offset, where inverse = 1 / sqrt(variance + epsilon); the mean of
 //                                  each row; its inverse
 //   LayerNormGrad(y_backprop, x, scale, mean, inverse)    the gradients by x, scale and offset; epsilon counts in their gradient
-// T of x and y is half, bfloat16, float or double; U of all else is the type in which they are computed: double, or else float. scale
-// and offset have the length of a row. The variance divides by the number of elements. Gradients flow through y alone; that of the
-// gradient is made of ops.
+// T of x and y is half, bfloat16, float or double; U of all else is the type in which they are computed: double, or else float.
+// scale and offset have the length of a row. The variance divides by the number of elements. Gradients flow through y alone; that
+// of the gradient is made of ops.
 #include "kernels/ops/nn/layer_norm.h"
 
 #include "graph/build/gradients.h"

@@ -1,5 +1,5 @@
-// LayerNorm and LayerNormGrad on GPUs: see layer_norm.cpp. A team computes a row; one pass over all rows sums the gradients by scale
-// and offset.
+// LayerNorm and LayerNormGrad on GPUs: see layer_norm.cpp. A team computes a row; one pass over all rows sums the gradients by
+// scale and offset.
 #include "kernels/ops/nn/layer_norm.h"
 
 #include "kernels/gpu/column_sum.h"
