@@ -25,7 +25,8 @@ namespace {
 /// Calls compute(T()) for the type T of scale and offset, float or double, in which x is computed.
 template <class Compute>
 Status in_type_of(const Tensor& scale, const Compute& compute) {
-  return scale.dtype() == f32 ? compute(float()) : compute(double());
+  if (scale.dtype() == f32) return compute(float());
+  return compute(double());
 }
 
 template <class T>
