@@ -88,7 +88,7 @@ Transform transform_for(const ConvolutionWork& work, bool tf32) {
   return most >= 5 && work.pass != ConvolutionPass::FilterGradient ? Transform::Fourier : Transform::None;
 }
 
-/// Returns the number of cuDNN's algorithm for a transform.
+/// Returns the number of cuDNN's algorithm for a transform; for gradients of filters that of Winograd.
 int algorithm_of(Transform transform, ConvolutionPass pass) {
   const bool winograd = transform == Transform::Winograd;
   switch (pass) {
@@ -97,9 +97,7 @@ int algorithm_of(Transform transform, ConvolutionPass pass) {
     case ConvolutionPass::ImageGradient:
       return winograd ? CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED
                       : CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING;
-    default:
-      return winograd ? CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED
-                      : CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING;
+    default: return CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED;
   }
 }
 

@@ -4,22 +4,13 @@
 #define HWY_TARGET_INCLUDE "kernels/loops/vector_channels.cpp"
 #include <hwy/foreach_target.h>
 
-#include "kernels/loops/vector_math-inl.h"
+#include "kernels/loops/vector_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
 
 using Floats = hn::ScalableTag<float>;
-
-/// Calls step(d, i) for the elements of a row, with vectors of halved size for those at the end.
-template <class D, class Step>
-HWY_INLINE void for_row(D d, size_t i, size_t n, const Step& step) {
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) step(d, i);
-  if constexpr (hn::MaxLanes(D()) > 1) {
-    if (i < n) for_row(hn::Half<D>(), i, n, step);
-  }
-}
 
 /// The coefficients of elements i and after it.
 template <bool SideBySide, class D>
@@ -55,26 +46,6 @@ HWY_INLINE void sum_last_columns(D d, const ChannelBlock& block, size_t c, const
   }
 }
 
-/// All elements in four sums of as many lanes.
-template <class Term>
-HWY_INLINE float sum_all(size_t n, const Term& term) {
-  const Floats d;
-  const size_t lanes = hn::Lanes(d);
-  auto a = hn::Zero(d), b = hn::Zero(d), c = hn::Zero(d), e = hn::Zero(d);
-  size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    a = hn::Add(a, term(d, i, 0));
-    b = hn::Add(b, term(d, i + lanes, 0));
-    c = hn::Add(c, term(d, i + 2 * lanes, 0));
-    e = hn::Add(e, term(d, i + 3 * lanes, 0));
-  }
-  for (; i + lanes <= n; i += lanes) a = hn::Add(a, term(d, i, 0));
-  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
-  const hn::CappedTag<float, 1> one;
-  for (; i < n; ++i) total += hn::GetLane(term(one, i, 0));
-  return total;
-}
-
 template <bool SideBySide, class Term>
 HWY_INLINE void sum(const ChannelBlock& block, const Term& term, float* sums) {
   if constexpr (SideBySide) {
@@ -82,7 +53,7 @@ HWY_INLINE void sum(const ChannelBlock& block, const Term& term, float* sums) {
     sum_columns_of<4>(Floats(), block, c, term, sums);
     sum_last_columns(Floats(), block, c, term, sums);
   } else {
-    *sums = sum_all(block.rows * block.n, term);
+    *sums = sum_row<float>(block.rows * block.n, [&](auto d, size_t i) HWY_ATTR { return term(d, i, 0); });
   }
 }
 

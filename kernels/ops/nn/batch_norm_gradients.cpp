@@ -4,6 +4,7 @@
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
 #include "kernels/ops/nn/batch_norm.h"
+#include "kernels/ops/nn/formula_gradient.h"
 
 namespace troupe {
 namespace {
@@ -87,21 +88,14 @@ class ComposedGradient {
 
 }  // namespace
 
-/// By y_backprop, x and scale, by differentiating the gradient's own formula.
+/// By y_backprop, x and scale.
 void batch_norm_grad_gradient(GradientContext& context) {
-  const Scope& scope = context.scope();
   const ComposedGradient composed(context);
-  std::vector<Output> by;  // copies: what they come from may depend on each other
-  for (const size_t i : {0, 1, 2}) by.push_back(scope.add_one("Identity", {context.input(i)}));
-  const std::vector<Output> parts =
-      is_training(context.node())
-          ? composed.training(by[0], by[1], by[2])
-          : composed.inference(by[0], by[1], by[2], context.input(3), context.input(4));
-  std::vector<Gradient> given;
-  for (const size_t i : {0, 1, 2}) given.push_back(context.gradient(i));
-  const std::vector<Gradient> found = gradients(scope, parts, by, given);
-  for (size_t i = 0; i < 3; ++i)
-    if (std::holds_alternative<Output>(found[i])) context.set(i, std::get<Output>(found[i]));
+  differentiate_formula(context, 3, [&](const std::vector<Output>& by) {
+    return is_training(context.node())
+               ? composed.training(by[0], by[1], by[2])
+               : composed.inference(by[0], by[1], by[2], context.input(3), context.input(4));
+  });
 }
 
 }  // namespace troupe

@@ -7,7 +7,6 @@
 // of the gradient is made of ops.
 #include "kernels/ops/nn/layer_norm.h"
 
-#include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
@@ -15,6 +14,7 @@
 #include "kernels/loops/cast.h"
 #include "kernels/loops/layer_norm_loops.h"
 #include "kernels/loops/rows.h"
+#include "kernels/ops/nn/formula_gradient.h"
 #include "kernels/ops/nn/pooling.h"
 
 namespace troupe {
@@ -198,17 +198,11 @@ std::vector<Output> composed_gradients(const Scope& s, const std::vector<Output>
           sum_of_rows(gradient)};
 }
 
-/// By y_backprop, x and scale, by differentiating the gradient's own formula.
+/// By y_backprop, x and scale.
 void layer_norm_grad_gradient(GradientContext& context) {
-  const Scope& scope = context.scope();
-  std::vector<Output> by;  // copies: what they come from may depend on each other
-  for (const size_t i : {0, 1, 2}) by.push_back(scope.add_one("Identity", {context.input(i)}));
-  const std::vector<Output> parts = composed_gradients(scope, by, context.attr<float>("epsilon"));
-  std::vector<Gradient> given;
-  for (const size_t i : {0, 1, 2}) given.push_back(context.gradient(i));
-  const std::vector<Gradient> found = gradients(scope, parts, by, given);
-  for (size_t i = 0; i < 3; ++i)
-    if (std::holds_alternative<Output>(found[i])) context.set(i, std::get<Output>(found[i]));
+  differentiate_formula(context, 3, [&](const std::vector<Output>& by) {
+    return composed_gradients(context.scope(), by, context.attr<float>("epsilon"));
+  });
 }
 
 }  // namespace
