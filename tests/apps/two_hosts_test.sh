@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two hosts, each a network namespace. Nodes on both train over mutual TLS as README.md describes. When the connection is cut, the
+# Two hosts, each a network namespace. Nodes on both train over mutual TLS as docs/guide/clusters.md describes. When the connection is cut, the
 # run names the lost worker and goes on without it; when it is there again, the worker joins. Needs root and the ip command.
 #   two_hosts_test.sh PROGRAM SOURCE_DIR
 set -euo pipefail
