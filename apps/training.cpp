@@ -115,9 +115,7 @@ Result<train::TrainerOptions> trainer_options(Disk& disk, const TrainingOptions&
   }
   if (options.cluster.empty()) return trainer;
   TROUPE_ASSIGN(trainer.cluster, config::load_cluster(disk, options.cluster, cluster::owner_job, 0));
-  config.cluster.tasks.clear();
-  for (const auto& [job, tasks] : trainer.cluster->jobs)
-    config.cluster.tasks[job] = static_cast<int64_t>(tasks.size());
+  config.use_tasks(config::tasks_of(*trainer.cluster), true);
   return trainer;
 }
 

@@ -140,7 +140,7 @@ class Trials {
 
   Status use_nodes(config::RunConfig& config) {
     if (started_) {
-      config.cluster.tasks = tasks_;
+      config.use_tasks(tasks_, options_.cluster.has_value());
       return {};
     }
     TROUPE_ASSIGN(nodes_, start_nodes(arguments_.train, {}, config, options_));

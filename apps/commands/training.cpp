@@ -231,9 +231,7 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
   plan->spec.transport = arguments.transport;
   for (auto& process : plan->processes) process.node.cluster.transport = arguments.transport;
   options.cluster = plan->spec;
-  config.cluster.tasks.clear();
-  for (const auto& [job, tasks] : plan->spec.jobs)
-    config.cluster.tasks[job] = static_cast<int64_t>(tasks.size());
+  config.use_tasks(config::tasks_of(plan->spec), true);
   if (plan->processes.empty()) return nodes;
   for (const auto& process : plan->processes)
     if (process.host.empty() && options.memory == 0)

@@ -64,6 +64,12 @@ Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, con
   return spec;
 }
 
+std::map<std::string, int64_t> tasks_of(const ClusterSpec& cluster) {
+  std::map<std::string, int64_t> tasks;
+  for (const auto& [job, addresses] : cluster.jobs) tasks[job] = static_cast<int64_t>(addresses.size());
+  return tasks;
+}
+
 Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std::string& job, int task) {
   TROUPE_ASSIGN(auto text, read_document(disk, path));
   const auto folder = std::filesystem::absolute(path).parent_path().string();

@@ -7,6 +7,7 @@
 //   worker = ["a.lab:4243", "b.lab:4242"]
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 
@@ -22,6 +23,9 @@ Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std:
 /// Does the same for the text of a file. Paths are relative to `folder`.
 Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, const std::string& folder,
                                   const std::string& job, int task);
+
+/// Returns the number of tasks of each job.
+std::map<std::string, int64_t> tasks_of(const ClusterSpec& cluster);
 
 /// Returns all keys that a cluster file may have.
 std::span<const Key> cluster_schema();

@@ -135,18 +135,28 @@ Monitor read_monitor(const Reader& table) {
           table.get<double>("min_delta")};
 }
 
+constexpr std::pair<std::string_view, ReplicationMode> modes[] = {
+    {"local", ReplicationMode::Local},       {"sync", ReplicationMode::Sync},
+    {"async", ReplicationMode::Async},       {"ssp", ReplicationMode::Ssp},
+    {"hogwild", ReplicationMode::Hogwild},   {"allreduce", ReplicationMode::AllReduce},
+    {"local_sgd", ReplicationMode::LocalSgd}};
+
 ReplicationMode read_mode(const std::string& mode) {
-  if (mode == "sync") return ReplicationMode::Sync;
-  if (mode == "async") return ReplicationMode::Async;
-  if (mode == "ssp") return ReplicationMode::Ssp;
-  if (mode == "hogwild") return ReplicationMode::Hogwild;
-  if (mode == "allreduce") return ReplicationMode::AllReduce;
-  return mode == "local_sgd" ? ReplicationMode::LocalSgd : ReplicationMode::Local;
+  for (const auto& [name, value] : modes)
+    if (name == mode) return value;
+  return ReplicationMode::Local;
+}
+
+std::string name_of(ReplicationMode mode) {
+  for (const auto& [name, value] : modes)
+    if (value == mode) return std::string(name);
+  return {};
 }
 
 Replication read_replication(const Reader& replication) {
   Replication out;
   out.mode = read_mode(replication.string("mode"));
+  out.follows_cluster = replication.string("mode") == "auto";
   out.shards = replication.get<int64_t>("shards");
   out.backup_workers = replication.get<int64_t>("backup_workers");
   out.staleness = replication.get<int64_t>("staleness");
@@ -253,6 +263,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
     config.model.input = config.data.columns.empty() ? data::feature_column : table_features;
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
+  config.use_tasks(config.cluster.tasks, false);
   config.observe = read_observe(root.table("observe"));
   config.document = document;
   check_across_keys(config, refused_paths, diagnostics);
@@ -262,6 +273,28 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   return config;
 } catch (const Error& error) {
   return error.status();
+}
+
+void RunConfig::use_tasks(std::map<std::string, int64_t> tasks, bool are_processes) {
+  cluster.tasks = std::move(tasks);
+  Replication& replication = train.replication;
+  if (!replication.follows_cluster) return;
+  const bool is_alone = std::max(replication.shards, workers()) == 1 && !cluster.tasks.contains("ps");
+  if (is_alone || is_pipelined() || train.optimizer.type == "lbfgs")
+    replication.mode = ReplicationMode::Local;
+  else if (are_processes && !cluster.tasks.contains("ps") && !train.fault.mirror)
+    replication.mode = ReplicationMode::AllReduce;
+  else
+    replication.mode = ReplicationMode::Sync;
+}
+
+std::string RunConfig::effective_toml() const {
+  Table root = document->root();
+  Value* value = find(root, "train");
+  for (const char* const key : {"replication", "mode"})
+    if (Table* const table = value ? value->get_if<Table>() : nullptr) value = find(*table, key);
+  if (value && train.replication.follows_cluster) value->data = name_of(train.replication.mode);
+  return to_toml(root);
 }
 
 int64_t RunConfig::shards() const {

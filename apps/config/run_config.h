@@ -134,6 +134,7 @@ enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, Hogwild, AllRedu
 
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
+  bool follows_cluster = false;    ///< whether the run file leaves the mode to RunConfig::use_tasks()
   int64_t shards = 0;              ///< as given in the file; 0: the default, see RunConfig::shards()
   int64_t backup_workers = 0;      ///< the number of shards for which a round does not wait
   int64_t staleness = 0;           ///< of mode ssp: the number of rounds by which a worker may be ahead
@@ -227,6 +228,10 @@ struct RunConfig {
 
   std::shared_ptr<const Document> document;  ///< for diagnostics that point into the file
 
+  /// Makes these tasks, processes of a cluster or parts of this process, take part in the run. If the run file leaves the mode of
+  /// replication to it, the mode follows: sync with parameter servers, allreduce with several processes that are workers.
+  void use_tasks(std::map<std::string, int64_t> tasks, bool are_processes);
+
   /// Returns whether a step computes stages, micro-batches or split variables: then all workers take part in the steps of one
   /// graph.
   bool is_pipelined() const { return devices_of_model() > 1 || train.micro_batches > 1; }
@@ -251,8 +256,8 @@ struct RunConfig {
   /// number of threads that compute them, by default one per compute thread.
   int64_t shards() const;
 
-  /// Returns an equivalent run file in which options are applied and defaults are filled in.
-  std::string effective_toml() const { return to_toml(document->root()); }
+  /// Returns an equivalent run file in which options are applied and defaults and the mode of replication are filled in.
+  std::string effective_toml() const;
 };
 
 /// Reads a run file, applies `options` ("a.b=value"), and checks the result; expressions are checked against the op table. Fails

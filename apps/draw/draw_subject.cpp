@@ -27,7 +27,7 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
   auto tasks = arguments.tasks;
   if (tasks.empty())
     for (const auto& [job, count] : config.cluster.tasks) tasks[job] = static_cast<int>(count);
-  config.cluster.tasks = {tasks.begin(), tasks.end()};
+  config.use_tasks({tasks.begin(), tasks.end()}, false);
   auto loaded = train::load_data(disk, config);
   if (!loaded && loaded.status().code() == Code::NotFound) return data_loss(loaded.status().text());
   TROUPE_ASSIGN(const auto data, std::move(loaded));

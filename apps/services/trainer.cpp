@@ -98,8 +98,8 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   TROUPE_ASSIGN(auto config, config::parse_run_config(std::string(view(message->getConfig())), "run file", "",
                                                       {}, runtime.ops()));
   TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.services().task()));
-  for (const auto job : message->getJobs())
-    config.cluster.tasks[std::string(view(job.getName()))] = job.getTasks();
+  auto& tasks = config.cluster.tasks;
+  for (const auto job : message->getJobs()) tasks[std::string(view(job.getName()))] = job.getTasks();
   config.cluster.owners = read(message->getOwners());
   training.set_gate({});
   if (config.train.replication.mode == config::ReplicationMode::Ssp)

@@ -50,7 +50,7 @@ std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_si
 Result<std::vector<TracedStep>> trace_training(Disk& disk, const TrainingTrace& options) try {
   TROUPE_ASSIGN(const auto file, runs::read_run_file(disk, options.file));
   TROUPE_ASSIGN(auto config, runs::load_run_file(disk, file, options.set));
-  if (!options.tasks.empty()) config.cluster.tasks = {options.tasks.begin(), options.tasks.end()};
+  if (!options.tasks.empty()) config.use_tasks({options.tasks.begin(), options.tasks.end()}, false);
   auto data = train::load_data(disk, config);
   if (!data && data.status().code() == Code::NotFound) return data_loss(data.status().text());
   if (!data) return data.status();

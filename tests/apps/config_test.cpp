@@ -176,9 +176,10 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("replication", "replication = { mode = 'sync', shards = 2, backup_workers = 2 }") ==
              "run.toml:22:61: train.replication.backup_workers: a round would wait for none of the 2 shards; "
              "allowed: 0 to 1");
-  BOOST_TEST(about("replication", "replication = { mode = 'local', shards = 2 }") ==
-             "run.toml:22:33: train.replication.shards: allowed only with mode = \"sync\", \"async\", "
-             "\"ssp\", \"hogwild\", \"allreduce\", \"local_sgd\"");
+  BOOST_TEST(
+      about("replication", "replication = { mode = 'local', shards = 2 }") ==
+      "run.toml:22:33: train.replication.shards: allowed only with mode = \"auto\", \"sync\", \"async\", "
+      "\"ssp\", \"hogwild\", \"allreduce\", \"local_sgd\"");
   BOOST_TEST(about("replication", "replication = { mode = 'local_sgd' }")
                  .starts_with("run.toml:22:15: train.replication.average_every: missing: number of steps"));
   BOOST_TEST(about("replication", "replication = { mode = 'sync', average_every = 4 }") ==
@@ -285,6 +286,26 @@ BOOST_AUTO_TEST_CASE(keys_of_optimizers_and_schedules_depend_on_the_type) {
 }
 
 BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
+BOOST_AUTO_TEST_CASE(the_mode_of_replication_follows_the_cluster) {
+  const auto mode = [](std::map<std::string, int64_t> tasks, bool are_processes,
+                       const std::vector<std::string>& given = {"train.replication={}"}) {
+    auto config = value_or_throw(parse(good, given));
+    config.use_tasks(std::move(tasks), are_processes);
+    const std::string text = config.effective_toml();
+    const size_t begin = text.find("mode = \"", text.find("replication = {")) + 8;
+    return text.substr(begin, text.find('"', begin) - begin);
+  };
+  BOOST_TEST(mode({}, false) == "local");
+  BOOST_TEST(mode({{"worker", 1}}, true) == "local");
+  BOOST_TEST(mode({{"worker", 2}}, true) == "allreduce");
+  BOOST_TEST(mode({{"worker", 2}}, false) == "sync");
+  BOOST_TEST(mode({{"ps", 1}, {"worker", 2}}, true) == "sync");
+  BOOST_TEST(mode({}, false, {"train.replication={shards=2}"}) == "sync");
+  BOOST_TEST(mode({{"worker", 2}}, true, {"train.replication={mode='local'}"}) == "local");
+  BOOST_TEST(mode({{"worker", 2}}, true, {"train.replication={}", "train.optimizer={type='lbfgs',lr=1}"}) ==
+             "local");
+}
+
   const auto config =
       parse(good, {"train.optimizer.lr=0.5", "run.name=other", "data.train=[\"/x/a.csv\", \"b.csv\"]",
                    "train.replication={ mode = \"local\" }", "model.graph.hidden=relu(matmul(image, w1))",
