@@ -170,8 +170,8 @@ TrainingOutcome RunFile::train(const TrainingOptions& options) const {
   const auto data = value_or_throw(train::load_data(disk, config));
   auto trainer = value_or_throw(trainer_options(disk, options, config));
   Callbacks callbacks(options, trainer);
-  if (options.log)
-    for (const std::string& warning : runs::warnings_of_run(config, *data.train)) callbacks.log(warning);
+  for (const std::string& warning : value_or_throw(runs::warnings_of_run(config, *data.train)))
+    if (options.log) callbacks.log(warning);
   auto result = train_and_keep(config, data, trainer);
   callbacks.rethrow();
   auto trained = value_or_throw(std::move(result));

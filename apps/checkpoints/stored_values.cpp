@@ -1,6 +1,8 @@
 #include "apps/checkpoints/stored_values.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/checkpoint/checkpoint_shard.h"
@@ -139,6 +141,38 @@ Status write_bundle(Disk& disk, const StoredValues& stored, const std::string& p
   return writer.finish();
 }
 
+/// A program whose files have other forms than those that can be read.
+struct OtherProgram {
+  std::string_view name, ending, advice;
+};
+
+constexpr std::string_view from_keras = "; model.export(FOLDER) of Keras writes a saved model";
+constexpr std::string_view from_pytorch =
+    "; safetensors.torch.save_file(model.state_dict(), \"NAME.safetensors\") writes a file that can be read";
+constexpr OtherProgram other_programs[] = {
+    {"Keras", ".h5", from_keras},
+    {"Keras", ".hdf5", from_keras},
+    {"Keras", ".keras", from_keras},
+    {"PyTorch", ".pt", from_pytorch},
+    {"PyTorch", ".pth", from_pytorch},
+    {"PyTorch", ".bin", from_pytorch},
+    {"ONNX", ".onnx", ""},
+    {"Python", ".pkl", ""},
+    {"NumPy", ".npz", ""},
+};
+
+/// Returns why a file is no source of values.
+std::string not_readable(const std::string& file) {
+  const auto found = std::ranges::find_if(
+      other_programs, [&](const OtherProgram& program) { return file.ends_with(program.ending); });
+  const bool is_known = found != std::end(other_programs);
+  const std::string what = is_known ? std::string(found->name) : "an unknown form";
+  return file + " is a file of " + what +
+         "; allowed: the folder of a run, of a checkpoint or of a saved model, a "
+         ".safetensors file, or the prefix of a checkpoint of TensorFlow" +
+         std::string(is_known ? found->advice : std::string_view());
+}
+
 }  // namespace
 
 Result<StoredValues> read_values(Disk& disk, const std::string& given) {
@@ -154,6 +188,8 @@ Result<StoredValues> read_values(Disk& disk, const std::string& given) {
   const CheckpointFiles files(disk, folder_of_checkpoints(disk, path));
   const auto names = files.names();
   if (names && !names->empty()) return read_checkpoint(disk, files.path(names->back()));
+  const auto info = disk.info(path);
+  if (info && !info->is_folder) return not_found(not_readable(path));
   return not_found(path + " is neither a checkpoint, nor a run or a saved model that has one");
 }
 

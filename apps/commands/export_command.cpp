@@ -1,6 +1,7 @@
 // The subcommand export: a trained model in a form that other programs read.
 #include <CLI/CLI.hpp>
 
+#include <filesystem>
 #include <memory>
 
 #include "apps/commands/all_commands.h"
@@ -44,7 +45,8 @@ int export_model(const ExportArguments& arguments) {
     if (arguments.to.ends_with(".onnx")) return runs::export_onnx(disk, *model, *library, arguments.to);
     return runs::export_saved_model(disk, *model, arguments.to);
   };
-  const Status status = write();
+  Status status = make_folders(disk, std::filesystem::absolute(arguments.to).parent_path().string());
+  if (status.ok()) status = write();
   if (!status.ok()) return failed(status, arguments.json);
   print_files({arguments.to}, arguments.json);
   return 0;

@@ -10,6 +10,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/config/cluster_file.h"
 #include "apps/config/diagnostics.h"
+#include "apps/config/foreign_names.h"
 #include "apps/config/layer_calls.h"
 #include "apps/config/run_config.h"
 #include "apps/reference/command_table.h"
@@ -40,6 +41,14 @@ bool is_within(std::string_view key, std::string_view path) {
   return true;
 }
 
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+/// Returns what to write instead of a name: what is known of the habits of users, or else the nearest name.
+std::string advice_or_hint(const std::string& advice, const std::string& name,
+                           const std::vector<std::string_view>& known) {
+  return advice.empty() ? config::hint(name, known) : advice;
+}
+
 /// Returns the reference of the keys at a path and inside it.
 Result<std::string> describe_keys(const std::string& path) {
   const auto schema = config::run_schema();
@@ -50,7 +59,8 @@ Result<std::string> describe_keys(const std::string& path) {
     if (is_within(key.path, path)) keys.push_back(key);
   }
   if (keys.empty())
-    return invalid_argument("run files have no key '" + path + "'" + config::hint(path, names));
+    return invalid_argument("run files have no key '" + path + "'" +
+                            advice_or_hint(config::advice_on_key(last_part(path), names), path, names));
   return config::reference(keys);
 }
 
@@ -98,7 +108,9 @@ Result<std::string> describe_ops(const std::string& name) {
   if (const auto op = library->ops->ops().find(name); op != library->ops->ops().end())
     return op_document(*op->second, *library);
   for (const auto& [op, definition] : library->ops->ops()) names.push_back(op);
-  return invalid_argument("there is no op '" + name + "'" + config::hint(name, names));
+  const std::vector<std::string> known(names.begin(), names.end());
+  return invalid_argument("there is no op '" + name + "'" +
+                          advice_or_hint(config::advice_on_function(name, known), name, names));
 }
 
 /// Returns a JSON schema of run files or cluster files.
@@ -149,8 +161,19 @@ Result<std::string> describe(const CLI::App& app, const HelpArguments& arguments
     if (command->get_name() == topic) return command->help("troupe");
     names.push_back(command->get_name());
   }
-  return invalid_argument("there is no help on '" + topic + "'" +
-                          config::hint(topic, {names.begin(), names.end()}));
+  if (auto keys = describe_keys(topic)) return keys;
+  if (auto layer = describe_layers(topic)) return layer;
+  if (auto op = describe_ops(topic)) return op;
+  const auto schema = config::run_schema();
+  std::vector<std::string_view> paths;
+  for (const config::Key& key : schema) {
+    paths.push_back(key.path);
+    if (key.path.find('*') == std::string_view::npos) names.push_back(last_part(std::string(key.path)));
+  }
+  return invalid_argument(
+      "there is no help on '" + topic + "'" +
+      advice_or_hint(config::advice_on_key(topic, paths), topic, {names.begin(), names.end()}) +
+      "; `troupe help keys`, `layers` and `ops` list what run files have");
 }
 
 }  // namespace
@@ -160,9 +183,10 @@ void add_help_command(CLI::App& app, int& result) {
   auto* command =
       add_command(app, "help", "Explain a subcommand, the keys of run files, the ops, or the layers.",
                   "troupe help keys train.optimizer");
-  command->add_option(
-      "topic", arguments->topic,
-      "a subcommand, or keys, ops, layers, schema, reference or man; default: all subcommands");
+  command->add_option("topic", arguments->topic,
+                      "a subcommand, or keys, ops, layers, schema, reference or man, or the name of a key, "
+                      "an op or a layer; default: all "
+                      "subcommands");
   command->add_option(
       "name", arguments->name,
       "a key or its beginning, an op or a layer; default: all of them. For schema: run or cluster, whose "

@@ -10,6 +10,7 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
+#include "apps/config/document.h"
 #include "apps/data/file_content.h"
 #include "apps/data/input_file.h"
 #include "apps/runs/first_run_file.h"
@@ -43,6 +44,9 @@ Result<std::string> write_first(Disk& disk, const InitArguments& arguments) {
   const std::string to = arguments.to.empty() ? table.stem().string() + ".toml" : arguments.to;
   if (!arguments.force && disk.info(to).ok()) return already_exists(to + " exists; --force replaces it");
   TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.table));
+  if (!disk.info(arguments.table))
+    return not_found("there is no file '" + arguments.table + "'" +
+                     config::nearest_beside(disk, arguments.table));
   TROUPE_ASSIGN(const auto survey, data::survey_table(disk, arguments.table));
   const fs::path folder = fs::absolute(to).parent_path();
   const std::string path = fs::absolute(table).lexically_relative(folder).string();

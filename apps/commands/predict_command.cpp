@@ -101,7 +101,10 @@ void add_predict_command(CLI::App& app, int& result) {
   auto* command = add_command(app, "predict", "Compute what a trained model yields for the samples of files.",
                               "troupe predict runs/digits/001 new.csv -o classes.csv");
   add_trained_run(*command, arguments->run);
-  command->add_option("files", arguments->files, "files in the format of the run, with or without labels")
+  command
+      ->add_option("files", arguments->files,
+                   "files in the format of the run, with or without labels, or the inputs of the model as "
+                   "one .npz or .npy file")
       ->required();
   command->add_option("-o,--out", arguments->to,
                       "file to write: .csv, .jsonl, .npz, .tfrecord; default: the standard output, as csv");

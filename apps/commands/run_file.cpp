@@ -29,9 +29,11 @@ int failed_to_load(const Status& status, bool json) {
   return failed(status, json, status.code() == Code::InvalidArgument ? bad_usage : bad_data);
 }
 
-void warn_of_run(const config::RunConfig& config, const data::SampleSet& samples) {
-  for (const std::string& warning : runs::warnings_of_run(config, samples))
-    std::fprintf(stderr, "troupe: %s\n", warning.c_str());
+Status warn_of_run(const config::RunConfig& config, const data::SampleSet& samples, bool quiet) {
+  TROUPE_ASSIGN(const auto warnings, runs::warnings_of_run(config, samples));
+  for (const std::string& warning : warnings)
+    if (!quiet) std::fprintf(stderr, "troupe: %s\n", warning.c_str());
+  return {};
 }
 
 }  // namespace troupe::commands

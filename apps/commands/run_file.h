@@ -24,7 +24,8 @@ void add_run_file(CLI::App& command, RunFile& run);
 Result<config::RunConfig> load(const RunFile& run, const std::string& resume = {});
 /// Reports that the data could not be read, as failed() does. Returns 2 (config) for InvalidArgument, otherwise 3 (data).
 int failed_to_load(const Status& status, bool json);
-/// Prints what is probably not meant in a run, its model and its data.
-void warn_of_run(const config::RunConfig& config, const data::SampleSet& samples);
+/// Prints what is probably not meant in a run, its model and its data, unless it is to be quiet. Fails as runs::warnings_of_run()
+/// does.
+Status warn_of_run(const config::RunConfig& config, const data::SampleSet& samples, bool quiet);
 
 }  // namespace troupe::commands

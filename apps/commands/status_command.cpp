@@ -116,7 +116,12 @@ void add_status_command(CLI::App& app, int& result) {
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", arguments->json, "print one line of JSON");
   command->callback([arguments, cluster, &result] {
-    if (arguments->run.empty() && cluster->empty()) throw CLI::RequiredError("run or --cluster");
+    if (arguments->run.empty() && cluster->empty()) {
+      result =
+          failed(invalid_argument("missing: the folder of a run, such as runs/digits/001, or --cluster FILE"),
+                 arguments->json);
+      return;
+    }
     result = cluster->empty() ? status_of_run(*arguments) : status_of_cluster(*arguments);
   });
 }

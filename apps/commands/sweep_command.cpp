@@ -12,6 +12,7 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/training.h"
+#include "apps/runs/run_file.h"
 #include "apps/train/sweep.h"
 #include "apps/train/train_data.h"
 #include "messages/env/real_disk.h"
@@ -69,6 +70,20 @@ Status check_metric(const SweepArguments& arguments, const config::RunConfig& co
   });
   if (may_change || std::ranges::find(known, arguments.metric) != known.end()) return {};
   return unknown_metric(arguments.metric, known);
+}
+
+/// Fails with InvalidArgument if a key that is tried does not exist.
+Status check_keys(const SweepArguments& arguments, const std::vector<std::string>& settings) {
+  RunFile file = arguments.train.run;
+  file.set.insert(file.set.end(), settings.begin(), settings.end());
+  RealDisk disk;
+  TROUPE_ASSIGN(const auto text, runs::read_run_file(disk, file.file));
+  const auto parsed = runs::parse_run_file(text, file.set);
+  const std::string mistake = parsed ? std::string() : parsed.status().text();
+  if (mistake.find("unknown key") == std::string::npos) return {};
+  constexpr std::string_view option = "--set ";
+  const size_t at = mistake.find(option), begin = at == std::string::npos ? 0 : at + option.size();
+  return invalid_argument("--try " + mistake.substr(begin, mistake.find('\n', begin) - begin));
 }
 
 /// Runs the trials of a sweep, one after the other, in the processes that it starts for the first one.
@@ -225,6 +240,8 @@ int sweep(SweepArguments& arguments) {
     return failed(mistake, json, bad_usage);
   const auto trials = plan(arguments);
   if (!trials) return failed(trials.status(), json, bad_usage);
+  if (const Status mistake = check_keys(arguments, trials->front()); !mistake.ok())
+    return failed(mistake, json, bad_usage);
   Trials runs(arguments);
   const auto results = train::sweep(*trials, arguments.options, [&](train::Trial& trial, int64_t epochs) {
     return runs.run(trial, epochs);

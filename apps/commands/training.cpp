@@ -270,13 +270,14 @@ int train(const TrainArguments& arguments) {
   if (!watched) return failed(watched.status(), arguments.run.json);
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
-  if (!arguments.quiet) warn_of_run(*config, *data->train);
+  Status status = warn_of_run(*config, *data->train, arguments.quiet);
+  if (!status.ok()) return failed(status, arguments.run.json);
   auto result = train::train(*config, *data, options);
   if (options.progress && terminal) std::printf("%s", clear_line);
   if (!result)
     return failed_training(with_loss(config::with_definition(*config, result.status()), nodes->get()),
                            **watched, arguments.run.json);
-  Status status = runs::add_test_scores(*config, *result);
+  status = runs::add_test_scores(*config, *result);
   (*watched)->ended(runs::name(result->ending));
   if (status.ok()) status = runs::keep_result(result->folder, as_json(*result));
   if (!status.ok()) return failed(status, arguments.run.json);

@@ -137,6 +137,78 @@ size_t skip_escape(std::string_view raw, size_t& at) {
   return 1;
 }
 
+/// What is wrong with the syntax of a file, and where.
+struct SyntaxMistake {
+  SourceLocation place;
+  std::string text;
+};
+
+std::string_view line_at(std::string_view text, size_t byte) {
+  const size_t begin = byte == 0 ? 0 : text.rfind('\n', byte - 1) + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+/// Returns what comes before the value of a line, without blanks: a key or, of a line without '=', all of it.
+std::string_view key_of_line(std::string_view line) {
+  line = line.substr(0, line.find('='));
+  const size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  const size_t end = line.find_last_not_of(" \t\r");
+  return begin >= line.size() ? std::string_view() : line.substr(begin, end + 1 - begin);
+}
+
+/// Returns the mistake that the key or the table of a line stands in an earlier line, too, if there is such a line.
+std::optional<SyntaxMistake> given_twice(std::string_view text, size_t byte) {
+  const std::string_view key = key_of_line(line_at(text, byte));
+  const bool is_table = key.starts_with('[');
+  size_t begin = static_cast<size_t>(line_at(text, byte).data() - text.data());
+  const size_t second = begin;
+  while (begin > 0 && !key.empty()) {
+    const std::string_view line = line_at(text, begin - 1);
+    begin = static_cast<size_t>(line.data() - text.data());
+    if (key_of_line(line) == key) {
+      const SourceLocation first = place_at(text, begin, 0);
+      return SyntaxMistake{place_at(text, second, 0), std::string(key) + " is given twice, first in line " +
+                                                          std::to_string(first.line) +
+                                                          "; remove one of the two"};
+    }
+    if (!is_table && key_of_line(line).starts_with('[')) break;  // a key of another table
+  }
+  return {};
+}
+
+/// Returns the mistake that a bracket of an earlier line is not closed, if a new key or table begins at a position.
+std::optional<SyntaxMistake> not_closed(std::string_view text, size_t byte) {
+  const std::string_view line = line_at(text, byte), key = key_of_line(line);
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<uint8_t>(c)) != 0 || c == '_'; };
+  const bool is_key = !key.empty() && std::ranges::all_of(key, is_letter) && key.size() < line.size();
+  const bool is_table =
+      key.size() > 2 && key[0] == '[' && (is_letter(key[1]) || key[1] == '[') && key.back() == ']';
+  if (!is_key && !is_table) return {};
+  const size_t end = static_cast<size_t>(line.data() - text.data());
+  std::vector<size_t> open;
+  for (size_t at = 0; at < end; at = skip_token(text, at)) {
+    if (text[at] == '[' || text[at] == '{') open.push_back(at);
+    if ((text[at] == ']' || text[at] == '}') && !open.empty()) open.pop_back();
+  }
+  if (open.empty()) return {};
+  return SyntaxMistake{place_at(text, open.back(), 0),
+                       std::string("the bracket that begins here is not closed: '") +
+                           (text[open.back()] == '[' ? ']' : '}') + "' is missing before line " +
+                           std::to_string(place_at(text, end, 0).line)};
+}
+
+/// Returns what the parser's error means.
+SyntaxMistake explained(std::string_view text, const toml::parse_error& error) {
+  const auto at = error.source().begin;
+  const SourceLocation place{0, std::max(at.line, 1u), std::max(at.column, 1u)};
+  const size_t byte = byte_at(text, place);
+  const std::string_view description = error.description();
+  if (description.find("redefine") != std::string_view::npos)
+    if (const auto twice = given_twice(text, byte)) return *twice;
+  if (const auto open = not_closed(text, byte)) return *open;
+  return {place, std::string(description) + advice_on_line(line_at(text, byte))};
+}
+
 /// Returns the value of a key of a table, which is added if it does not exist, or the element of a list.
 Result<Value*> child(Value& parent, const std::string& part, SourceLocation place) {
   if (part.empty()) return invalid_argument("a part of the key is empty");
@@ -180,11 +252,8 @@ Result<Document> Document::parse(std::string file, std::string text) {
   try {
     document.root_ = Converter(0, 0).convert(toml::parse(std::string_view(raw)));
   } catch (const toml::parse_error& error) {
-    const auto at = error.source().begin;
-    const SourceLocation place{0, std::max(at.line, 1u), std::max(at.column, 1u)};
-    const size_t begin = byte_at(raw, {0, place.line, 1});
-    const std::string_view line = std::string_view(raw).substr(begin, raw.find('\n', begin) - begin);
-    return fail(place, std::string(error.description()) + advice_on_line(line));
+    const SyntaxMistake mistake = explained(raw, error);
+    return fail(mistake.place, mistake.text);
   }
   return document;
 }

@@ -75,7 +75,7 @@ constexpr Foreign functions[] = {
     {"he kaiming kaimingnormal kaiminguniform heuniform msra ", "write \"he_normal\""},
     {"gaussian randomnormal ", "write \"normal\""},
     {"lambda ", "a definition in [model.graph] names an expression"},
-    {"label labels target targets ytrue ", "the labels are called label, if data.label (csv) or data.train_labels (idx, npy) says where they are"},
+    {"label labels target targets ytrue ", "data.inputs gives the label another name, or data.label (csv) or data.train_labels (idx, npy) does not say where it is"},
     {"xtrain inputs ", "write image, the features of the files, or features, those of [data.columns]"},
 };
 
@@ -111,6 +111,8 @@ constexpr Foreign keys[] = {
     {"num_heads n_heads ", "write heads"},
     {"num_embeddings vocab_size ", "write rows"},
     {"use_bias ", "write bias"},
+    {"from_logits ", "leave it out: the losses of classes take what the last layer yields, logits"},
+    {"reduction ", "leave it out: a loss is the mean over the samples"},
     {"kernel_initializer ", "write init"},
     {"return_sequences ", "write sequences"},
     {"dropout dropout_rate ", "write a layer of its own, { type = \"dropout\", rate = 0.5 }"},
@@ -213,9 +215,15 @@ std::string advice_on_function(std::string_view name, const std::vector<std::str
 std::string advice_on_refusal(std::string_view function, std::string_view text) {
   const bool has_classes = function == "softmax_cross_entropy_with_logits" &&
                            text.find("input labels is int") != std::string_view::npos;
-  return has_classes ? advised("for labels that are numbers of classes, write sparse_" +
-                               std::string(function) + "(logits, label)")
-                     : std::string();
+  if (has_classes)
+    return advised("for labels that are numbers of classes, write sparse_" + std::string(function) +
+                   "(logits, label)");
+  if (function == "sparse_softmax_cross_entropy_with_logits" &&
+      text.find("labels is float") != std::string_view::npos)
+    return "; this loss takes numbers of classes; for labels that are measures, write mean(square(x - y))";
+  return text.find("(attribute ") != std::string_view::npos
+             ? "; these inputs must have the same type, and cast(x, 'float') converts one"
+             : "";
 }
 
 std::string advice_on_choice(std::string_view value, const std::vector<std::string_view>& choices) {
@@ -252,6 +260,7 @@ std::string advice_on_subcommand(std::string_view name) {
 
 std::string advice_on_syntax(std::string_view expression, size_t offset) {
   const auto is_quote = [](char c) { return c == '\'' || c == '"'; };
+  const auto is_letter = [](char c) { return c == '_' || std::isalnum(static_cast<uint8_t>(c)) != 0; };
   if (offset >= expression.size())
     return std::ranges::count_if(expression, is_quote) % 2 == 0 ? open_bracket(expression) : "";
   for (const auto& [text, advice] : signs) {
@@ -262,6 +271,12 @@ std::string advice_on_syntax(std::string_view expression, size_t offset) {
       std::isalpha(static_cast<uint8_t>(expression[offset])))
     return "; a number has no letter at its end";
   if (expression.starts_with("not ")) return "; write logical_not(x)";
+  if (expression[offset] == '.') {
+    std::string_view method = expression.substr(offset + 1);
+    method = method.substr(0, std::ranges::find_if_not(method, is_letter) - method.begin());
+    if (!method.empty() && std::isalpha(static_cast<uint8_t>(method[0])))
+      return "; a value has no methods: write " + std::string(method) + "(x)";
+  }
   const std::string_view before = expression.substr(0, offset);
   const bool is_extra =
       expression[offset] == ')' && std::ranges::count(before, '(') == std::ranges::count(before, ')');

@@ -11,5 +11,8 @@ Status with_file_place(Disk& disk, const RunConfig& config, const Status& failur
 
 /// Adds to an error of a node the definition or layer to which it belongs, and its place in the run file.
 Status with_definition(const RunConfig& config, const Status& failure);
+/// Does the same for definitions that are not those of the model, such as data.map.
+Status with_definition(const RunConfig& config, const std::vector<Definition>& definitions,
+                       const Status& failure);
 
 }  // namespace troupe::config

@@ -46,7 +46,8 @@ std::pair<std::string_view, std::string_view> condition(std::string_view when) {
 
 std::string choices_text(std::string_view choices) {
   std::string out;
-  for (const auto one : split(choices, '|')) out += fmt::format("{}\"{}\"", out.empty() ? "" : ", ", one);
+  for (const auto one : split(choices, '|'))
+    out += fmt::format("{}\"{}\"", out.empty() ? "" : ", ", one == "\t" ? "\\t" : one);
   return out;
 }
 
@@ -107,7 +108,13 @@ std::string advice_on_value(const Key& key, const Value& value) {
     if (const auto parsed = parse_value(*text);
         parsed && (parsed->get_if<int64_t>() || parsed->get_if<double>()))
       return fmt::format("; write {}, without quotes", *text);
+  if (text && key.path == "train.optimizer")
+    return fmt::format(
+        "; write {{ type = \"{}\", lr = 1e-3 }}{}", *text,
+        value.place.source == 0 ? "" : fmt::format(", or --set train.optimizer.type={}", *text));
   if (text && key.rules.by_type) return fmt::format("; write {{ type = \"{}\" }}", *text);
+  if (key.path == "model.layers" && value.get_if<Table>())
+    return "; write [[model.layers]] above each layer, and its name below, as in name = \"hidden\"";
   if (text && key.kind == Kind::Boolean) return "; without quotes";
   if (number && key.path == "data.valid") return fmt::format("; write {{ split = {} }}", *number);
   const auto* const choice = value.get_if<bool>();

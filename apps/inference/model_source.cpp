@@ -159,8 +159,13 @@ Result<std::string> read_variables(Disk& disk, const ModelSource& source, const 
   TROUPE_RETURN_IF_FAILED(status);
   const auto missing = std::ranges::find_if(
       cells, [](const auto& one) { return one.second->reading() == StateCell::Reading::Uninitialized; });
-  if (missing != cells.end()) return not_found(from + " has no value for variable " + missing->first);
-  return from;
+  if (missing == cells.end()) return from;
+  const bool is_other = std::ranges::none_of(
+      cells, [](const auto& one) { return one.second->reading() != StateCell::Reading::Uninitialized; });
+  return not_found(from +
+                   (is_other ? " is of another model: it has none of the variables of this one, such as "
+                             : " has no value for variable ") +
+                   missing->first);
 }
 
 }  // namespace troupe::inference

@@ -59,7 +59,10 @@ Compared compared_numbers(const Scope& scope, std::string_view name, Output pred
   if (!scope.shape(predicted).compatible_with(scope.shape(label)))
     throw Error(invalid_argument(std::string(name) + ": the prediction is " + scope.shape(predicted).text() +
                                  " and the label " + scope.shape(label).text() +
-                                 "; both must have the same shape"));
+                                 "; both must have the same shape" +
+                                 (is_integer(scope.dtype(label)) && rank(label) == 1
+                                      ? "; labels that are classes take the loss softmax_cross_entropy"
+                                      : "")));
   const DType dtype = scope.dtype(predicted);
   if (!is_floating(dtype))
     throw Error(invalid_argument(std::string(name) + ": the prediction is " +

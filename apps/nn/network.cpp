@@ -214,7 +214,10 @@ Output Layer::reshaped(Output x, Output like, size_t kept, const std::vector<int
 void Layer::require_rank(Output x, size_t rank) const {
   if (rank_of(x) != rank)
     fail("the input has shape " + scope_.shape(x).text() + "; its rank must be " + std::to_string(rank) +
-         (rank == 4 ? "; reshape(x, [-1, height, width, channels]) makes images of rows" : ""));
+         (rank == 4   ? "; reshape(x, [-1, height, width, channels]) makes images of rows"
+          : rank == 3 ? "; sequences are [batch, time, features]; a layer lstm or gru yields them with "
+                        "sequences = true"
+                      : ""));
 }
 
 void Layer::require_positive(std::string_view option, int64_t value) const {

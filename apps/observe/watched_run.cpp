@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "apps/config/document.h"
 #include "apps/http/unix_client.h"
 #include "apps/observe/run_server.h"
 #include "apps/train/run_folder.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe::observe {
 namespace {
@@ -63,6 +65,9 @@ Result<std::string> find_run(const std::string& path) {
     newest = number;
     found = entry.path().string();
   }
+  RealDisk disk;
+  if (found.empty() && !fs::exists(path, error))
+    return not_found("there is no run '" + path + "'" + config::nearest_beside(disk, path));
   if (found.empty()) return not_found(path + " is neither the folder of a run nor one that contains runs");
   return found;
 }

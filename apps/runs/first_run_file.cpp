@@ -136,7 +136,8 @@ class Writer {
                         : fmt::format("numbers from {:g} to {:g}\n", label().least, label().greatest);
     if (classifies_) text += "label_names = \"auto\"                 # the classes are those in the table\n";
     if (label().missing > 0)
-      text += fmt::format("# {} rows have no label; they must be removed from the table\n", label().missing);
+      text += fmt::format("{:<36} # the {} rows without a label are left out\n", "unlabelled = \"skip\"",
+                          label().missing);
     const int64_t batch =
         std::clamp<int64_t>(int64_t{1} << static_cast<int>(
                                 std::log2(static_cast<double>(std::max<int64_t>(survey_.rows / 16, 1)))),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "apps/config/diagnostics.h"
 #include "apps/config/reader.h"
@@ -29,6 +30,20 @@ std::vector<Output> scores_of(const config::BuiltModel& model) {
 /// Returns the definition in whose expression a node stands.
 std::string definition_of(const Node& node) { return node.name.substr(0, node.name.find('/')); }
 
+/// Returns a definition or a layer, or else the loss, with its place in the run file: "run.toml:3:4: 'hidden'".
+std::string placed(const config::RunConfig& config, const std::string& name) {
+  const auto named = [&](const auto& one) { return one.name == name; };
+  const auto& [graph, layers] = std::tie(config.model.graph, config.model.layers);
+  config::SourceLocation place = config.train.loss.place;
+  if (const auto found = std::ranges::find_if(graph, named); found != graph.end())
+    place = found->expression.place;
+  else if (const auto layer = std::ranges::find_if(layers, named); layer != layers.end())
+    place = layer->place;
+  else if (name != "loss")
+    return '\'' + name + '\'';
+  return config::Diagnostics(*config.document).where(place) + ": '" + name + '\'';
+}
+
 /// Returns the node that has computed the values of an edge, behind ops that only arrange or convert them.
 const Node& origin_of(const Graph& graph, Output edge) {
   constexpr std::array<std::string_view, 7> arranging = {"Cast",    "ConcatV2", "ExpandDims", "Identity",
@@ -41,10 +56,23 @@ const Node& origin_of(const Graph& graph, Output edge) {
   return *node;
 }
 
+constexpr std::string_view sparse_loss = "SparseSoftmaxCrossEntropyWithLogits";
+
+/// Returns the nodes that compute the softmax cross-entropy of the loss.
+std::vector<const Node*> losses_of_classes(const Graph& graph, const config::BuiltModel& model) {
+  std::vector<const Node*> losses;
+  const std::vector<bool> needed = nodes_needed(graph, {*model.loss});
+  for (const Node& node : graph.nodes())
+    if (needed[node.id] && (node.type() == sparse_loss || node.type() == "SoftmaxCrossEntropyWithLogits"))
+      losses.push_back(&node);
+  return losses;
+}
+
 /// What is known of the classes of a label.
 struct Classes {
   int64_t count = 0;  ///< 0: nothing
   std::string text;   ///< "3 classes ("a", "b", "c")"
+  bool are_named = false;
 };
 
 Classes classes_of(const config::RunConfig& config, const std::string& label, const data::Dataset& columns) {
@@ -55,16 +83,19 @@ Classes classes_of(const config::RunConfig& config, const std::string& label, co
     for (size_t i = 0; i < std::min(names.size(), shown); ++i)
       list += (i == 0 ? "\"" : ", \"") + names[i] + '"';
     return {static_cast<int64_t>(names.size()),
-            std::to_string(names.size()) + " classes (" + list + (names.size() > shown ? ", ...)" : ")")};
+            std::to_string(names.size()) + " classes (" + list + (names.size() > shown ? ", ...)" : ")"),
+            true};
   }
   const Tensor* const values = columns.find(label);
   if (!values || values->dtype() != DType::Int32 || values->elements() == 0) return {};
   const int32_t most = std::ranges::max(values->as<int32_t>());
   const bool is_last = config::Reader(&config.document->root()).table("data").string("label") == "last";
-  return {int64_t{most} + 1, "the value " + std::to_string(most) +
-                                 (config.data.format == "csv" && is_last
-                                      ? "; it is the last column, because data.label names no other"
-                                      : "")};
+  return {int64_t{most} + 1,
+          "the value " + std::to_string(most) +
+              (config.data.format == "csv" && is_last
+                   ? "; it is the last column, because data.label names no other"
+                   : ""),
+          false};
 }
 
 /// Returns whether a column of the samples is a label.
@@ -122,7 +153,8 @@ void add_warning_of_monitor(const config::RunConfig& config, const std::string& 
 
 }  // namespace
 
-std::vector<std::string> warnings_of_broadcasts(const Graph& graph, const config::BuiltModel& model) {
+std::vector<std::string> warnings_of_broadcasts(const Graph& graph, const config::RunConfig& config,
+                                                const config::BuiltModel& model) {
   std::vector<std::string> warnings;
   const std::vector<bool> needed = nodes_needed(graph, scores_of(model));
   for (const Node& node : graph.nodes()) {
@@ -132,7 +164,7 @@ std::vector<std::string> warnings_of_broadcasts(const Graph& graph, const config
                           (is_vector_of_samples(right) && is_column_of_samples(left));
     if (pairs_up)
       warnings.push_back(
-          "'" + definition_of(node) + "' combines " + left.text() + " with " + right.text() +
+          placed(config, definition_of(node)) + " combines " + left.text() + " with " + right.text() +
           " element by element (" + node.type() +
           "): the result has an element for each pair of samples of a batch; squeeze() or expand_dims() "
           "gives both the same shape");
@@ -159,14 +191,11 @@ std::vector<std::string> warnings_of_unused(const Graph& graph, const config::Ru
 }
 
 std::vector<std::string> warnings_of_classes(const Graph& graph, const config::RunConfig& config,
-                                             const config::BuiltModel& model, const data::Dataset& columns) {
+                                             const config::BuiltModel& model) {
   std::vector<std::string> warnings;
-  const std::vector<bool> needed = nodes_needed(graph, {*model.loss});
-  for (const Node& node : graph.nodes()) {
-    const bool is_sparse = node.type() == "SparseSoftmaxCrossEntropyWithLogits";
-    if (!needed[node.id] || !(is_sparse || node.type() == "SoftmaxCrossEntropyWithLogits")) continue;
-    const Node& logits = origin_of(graph, node.inputs[0]);
-    const std::string result = '\'' + definition_of(logits) + '\'';
+  for (const Node* const node : losses_of_classes(graph, model)) {
+    const Node& logits = origin_of(graph, node->inputs[0]);
+    const std::string result = placed(config, definition_of(logits));
     if (logits.type() == "Softmax" || logits.type() == "Sigmoid") {
       const char* const function = logits.type() == "Softmax" ? "softmax" : "sigmoid";
       std::string& warning = warnings.emplace_back(result);
@@ -174,18 +203,37 @@ std::vector<std::string> warnings_of_classes(const Graph& graph, const config::R
       warning.append(", but the loss takes values before it and applies it itself; leave the activation \"");
       warning.append(function).append("\" out");
     }
-    const PartialShape& shape = graph.shape(node.inputs[0]);
-    const Node& label = origin_of(graph, node.inputs[1]);
-    if (!is_sparse || !shape.has_rank(2) || shape[1] == unknown_dim || !is_label(config, label.name))
+    const PartialShape& shape = graph.shape(node->inputs[0]);
+    if (shape.has_rank(2) && shape[1] == 1)
+      warnings.push_back(
+          result +
+          " has one value for a sample, but a softmax of one value is always 1, so the loss teaches nothing; "
+          "numbers take the loss mean_squared_error, two classes binary_cross_entropy");
+  }
+  return warnings;
+}
+
+Status check_classes(const Graph& graph, const config::RunConfig& config, const config::BuiltModel& model,
+                     const data::Dataset& columns) {
+  for (const Node* const node : losses_of_classes(graph, model)) {
+    const PartialShape& shape = graph.shape(node->inputs[0]);
+    const Node& label = origin_of(graph, node->inputs[1]);
+    if (node->type() != sparse_loss || !shape.has_rank(2) || shape[1] == unknown_dim ||
+        !is_label(config, label.name))
       continue;
     const Classes classes = classes_of(config, label.name, columns);
     if (classes.count <= shape[1]) continue;
+    const Node& logits = origin_of(graph, node->inputs[0]);
     const bool is_one = graph.shape({logits.id, 0}).has_rank(2) && graph.shape({logits.id, 0})[1] == 1;
-    warnings.push_back(result + " has " + (is_one ? "one value" : std::to_string(shape[1]) + " values") +
-                       " for a sample, enough for " + std::to_string(shape[1]) + " classes, but '" +
-                       label.name + "' has " + classes.text);
+    const std::string name = definition_of(logits);
+    const bool is_layer = std::ranges::count(config.model.layers, name, &config::Layer::name) != 0;
+    return invalid_argument(
+        placed(config, name) + " has " + (is_one ? "one value" : std::to_string(shape[1]) + " values") +
+        " for a sample, enough for " + std::to_string(shape[1]) + " classes, but '" + label.name + "' has " +
+        classes.text +
+        (is_layer && classes.are_named ? "; write units = " + std::to_string(classes.count) : ""));
   }
-  return warnings;
+  return {};
 }
 
 std::vector<std::string> warnings_of_scores(const config::RunConfig& config) {

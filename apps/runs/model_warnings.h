@@ -11,16 +11,22 @@ namespace troupe::runs {
 
 /// Returns a warning for each pair of tensors [batch] and [batch, 1] that the loss or a metric combines element by element: the
 /// result is a matrix with an element for each pair of samples.
-std::vector<std::string> warnings_of_broadcasts(const Graph& graph, const config::BuiltModel& model);
+std::vector<std::string> warnings_of_broadcasts(const Graph& graph, const config::RunConfig& config,
+                                                const config::BuiltModel& model);
 
 /// Returns a warning for each definition of the run file that neither the loss nor a metric nor one of `outputs` needs.
 std::vector<std::string> warnings_of_unused(const Graph& graph, const config::RunConfig& config,
                                             const config::BuiltModel& model, std::vector<Output> outputs);
 
-/// Returns a warning for each loss of classes whose logits have fewer values than the label has classes, or have gone through the
-/// softmax or the sigmoid that the loss applies itself. `columns` are samples to train on, as many as are at hand.
+/// Returns a warning for each loss of classes whose logits have gone through the softmax or the sigmoid that the loss applies
+/// itself, or are a single value, of which any softmax is 1.
 std::vector<std::string> warnings_of_classes(const Graph& graph, const config::RunConfig& config,
-                                             const config::BuiltModel& model, const data::Dataset& columns);
+                                             const config::BuiltModel& model);
+
+/// Fails with InvalidArgument if the logits of a loss have fewer values than the label has classes: then no step can compute the
+/// loss. `columns` are samples to train on, as many as are at hand.
+Status check_classes(const Graph& graph, const config::RunConfig& config, const config::BuiltModel& model,
+                     const data::Dataset& columns);
 
 /// Returns a warning if train.early_stop or train.plateau takes the worst values of its metric for the best ones, and one for each
 /// metric of classes beside a loss of numbers.

@@ -29,7 +29,7 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
   if (unknown != outputs.end()) {
     std::string names;
     for (const ModelTensor& output : known) names.append(names.empty() ? "" : ", ").append(output.name);
-    return not_found("the model has no output '" + *unknown + "'; it has " + names);
+    return invalid_argument("the model has no output '" + *unknown + "'; it has " + names);
   }
   std::unique_ptr<PredictedSamples> predicted(
       new PredictedSamples(std::move(samples), model, std::move(outputs)));

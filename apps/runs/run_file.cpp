@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "apps/config/mistake_places.h"
 #include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
 #include "apps/train/fit_data.h"
@@ -72,8 +73,9 @@ Result<config::RunConfig> load_run_file(Disk& disk, const RunFileText& file,
   };
   if (const auto earlier = earlier_config(disk, config, resume, library->ops))
     TROUPE_RETURN_IF_FAILED(add(train::fitted_before(config, *earlier)));
-  TROUPE_ASSIGN(const auto fitted, train::fit_data(disk, config));
-  TROUPE_RETURN_IF_FAILED(add(fitted));
+  const auto fitted = train::fit_data(disk, config);
+  if (!fitted) return config::with_file_place(disk, config, fitted.status());
+  TROUPE_RETURN_IF_FAILED(add(*fitted));
   return config;
 }
 
@@ -81,7 +83,8 @@ void leave_cache(config::RunConfig& config) {
   if (config.cache == config::Cache::File) config.cache = config::Cache::None;
 }
 
-std::vector<std::string> warnings_of_run(const config::RunConfig& config, const data::SampleSet& samples) {
+Result<std::vector<std::string>> warnings_of_run(const config::RunConfig& config,
+                                                 const data::SampleSet& samples) {
   std::vector<std::string> warnings;
   for (const auto& [job, tasks] : config.cluster.tasks)
     if (const Status status = config::check_training_job(job); !status.ok())
@@ -91,8 +94,9 @@ std::vector<std::string> warnings_of_run(const config::RunConfig& config, const 
     warnings.push_back("data.batch = " + std::to_string(config.batch) + " is more than the " +
                        std::to_string(samples.samples()) + " samples to train on: a step uses all of them");
   const auto model = build_run_model(config, samples.columns(), make_op_library()->ops);
-  if (model)  // otherwise the graph for training has the same mistakes
-    warnings.insert(warnings.end(), model->warnings.begin(), model->warnings.end());
+  if (!model) return warnings;  // the graph for training has the same mistakes
+  TROUPE_RETURN_IF_FAILED(model->classes);
+  warnings.insert(warnings.end(), model->warnings.begin(), model->warnings.end());
   return warnings;
 }
 

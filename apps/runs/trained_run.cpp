@@ -1,10 +1,13 @@
 #include "apps/runs/trained_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "apps/data/file_patterns.h"
+#include "apps/data/numbers.h"
 #include "apps/data/sources.h"
 #include "apps/inference/model_source.h"
 #include "apps/runs/run_model.h"
@@ -44,11 +47,41 @@ std::string folder_for(Disk& disk, const std::string& run_file) {
   return found && !found->empty() ? found->back().path : folder + "/001";
 }
 
-/// Returns the arrays of a file as columns.
-Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std::string& file) {
+/// Returns an array with the type that a model takes, if it has NumPy's own type for such numbers, float64 or int64.
+Result<Tensor> as_taken(const Tensor& array, DType taken) {
+  const bool is_real = array.dtype() == DType::Double && taken == DType::Float;
+  if (!is_real && !(array.dtype() == DType::Int64 && taken == DType::Int32)) return array;
+  TROUPE_ASSIGN(const auto numbers, data::numbers_of(array));
+  TROUPE_ASSIGN(Tensor converted, Tensor::allocate(taken, array.shape()));
+  if (is_real) {
+    std::ranges::transform(numbers, converted.write<float>().begin(),
+                           [](double x) { return static_cast<float>(x); });
+    return converted;
+  }
+  if (std::ranges::any_of(numbers, [](double x) { return std::abs(x) > INT32_MAX; }))
+    return invalid_argument("an element does not fit into 32 bits, which the model takes");
+  std::ranges::transform(numbers, converted.write<int32_t>().begin(),
+                         [](double x) { return static_cast<int32_t>(x); });
+  return converted;
+}
+
+/// Returns the arrays of a file by name. The array of a .npy file is for the only input of the model.
+Result<std::map<std::string, Tensor>> arrays_in(Disk& disk, const std::string& file,
+                                                const ModelSignature& signature) {
   constexpr uint64_t max_bytes = uint64_t{1} << 40;
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
-  TROUPE_ASSIGN(auto arrays, data::read_npz(bytes, file));
+  if (!file.ends_with(".npy")) return data::read_npz(bytes, file);
+  TROUPE_ASSIGN(Tensor array, data::read_npy(bytes, file));
+  if (signature.inputs.size() != 1)
+    return invalid_argument(file + ": the model has " + std::to_string(signature.inputs.size()) +
+                            " inputs; an .npz file has an array for each");
+  return std::map<std::string, Tensor>{{signature.inputs.front().name, std::move(array)}};
+}
+
+/// Returns the arrays of a file as columns.
+Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std::string& file,
+                                                           const ModelSignature& signature) {
+  TROUPE_ASSIGN(auto arrays, arrays_in(disk, file, signature));
   std::vector<data::Column> columns;
   const auto refuse = [&](const std::string& name, const Tensor& array) {
     return invalid_argument(file + ": array '" + name + "' is " + array.signature() +
@@ -57,6 +90,10 @@ Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std
   for (auto& [name, array] : arrays) {
     if (array.shape().rank() == 0 || (!columns.empty() && array.shape()[0] != columns[0].samples()))
       return refuse(name, array);
+    const auto taken = std::ranges::find(signature.inputs, name, &ModelTensor::name);
+    if (taken != signature.inputs.end()) {
+      TROUPE_ASSIGN(array, as_taken(array, taken->dtype));
+    }
     columns.push_back({name, std::move(array)});
   }
   if (columns.empty() || columns[0].samples() == 0) return data_loss(file + ": the file has no samples");
@@ -70,18 +107,17 @@ void leave_labels(data::Options& options) {
   std::erase_if(options.inputs, [](const data::Input& input) { return input.from == data::label_column; });
 }
 
-/// Returns whether the first file has as many features as the model takes.
-Result<bool> fits(Disk& disk, const data::Options& given, std::optional<int64_t> features) {
+/// Returns the number of features that the first file has; nothing if it does not have columns of numbers.
+Result<std::optional<int64_t>> features_of_files(Disk& disk, const data::Options& given) {
   TROUPE_ASSIGN(const data::Options options, data::with_matching_files(disk, given));
   TROUPE_ASSIGN(const auto reader, data::open_source(disk, options, data::train_files(options), 0));
-  if (!features) return true;
   for (const data::Field& field : reader->schema()) {
     if (field.name != data::feature_column) continue;
     int64_t count = 1;
     for (const int64_t dim : field.shape) count *= dim;
-    return field.dtype == DType::String || count == *features;
+    return field.dtype == DType::String ? std::optional<int64_t>() : count;
   }
-  return true;
+  return std::optional<int64_t>();
 }
 
 }  // namespace
@@ -137,13 +173,14 @@ Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const s
 
 Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, const TrainedRun& run,
                                                                   const std::vector<std::string>& files) try {
-  const bool is_archive = files.size() == 1 && files.front().ends_with(".npz");
-  if (is_archive && (!run.config || run.config->data.format != "npz"))
-    return read_arrays(disk, files.front());
+  const bool has_arrays =
+      files.size() == 1 && (files.front().ends_with(".npz") || files.front().ends_with(".npy"));
+  if (has_arrays && (!run.config || !files.front().ends_with('.' + run.config->data.format)))
+    return read_arrays(disk, files.front(), run.model.signature(Model::predict));
   if (!run.config)
-    return invalid_argument(
-        files.front() + ": the model in " + run.folder +
-        " has no run file that says how files are read; it takes one .npz file with its inputs by name");
+    return invalid_argument(files.front() + ": the model in " + run.folder +
+                            " has no run file that says how files are read; it takes one .npz file with its "
+                            "inputs by name, or one .npy file");
   config::RunConfig config = *run.config;
   config.data.train = files;
   config.data.valid.clear();
@@ -156,14 +193,20 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
   const auto features = features_of(run);
   config::RunConfig unlabelled = config;
   leave_labels(unlabelled.data);
-  const auto as_trained = fits(disk, config.data, features);
-  if (!as_trained || !*as_trained) {
-    const auto without = fits(disk, unlabelled.data, features);
-    if (without && *without)
-      config = std::move(unlabelled);
-    else if (as_trained)
-      return invalid_argument(files.front() + ": a sample does not have the " + std::to_string(*features) +
-                              " features that the model takes, with or without a label");
+  const auto fits = [&](const Result<std::optional<int64_t>>& found) {
+    return found && (!features || !*found || *found == features);
+  };
+  if (!config.data.columns.empty())
+    config = unlabelled;                           // the columns have names, so the label is not needed
+  config.data.format_options.erase("unlabelled");  // each row gets a prediction
+  const auto as_trained = features_of_files(disk, config.data);
+  if (!fits(as_trained)) {
+    const auto without = features_of_files(disk, unlabelled.data);
+    if (without && as_trained && !fits(without))
+      return data_loss(files.front() + ": a sample has " + std::to_string(**without) +
+                       " numbers; the model takes " + std::to_string(*features) +
+                       ", and a label beside them, if there is one");
+    config = std::move(unlabelled);
   }
   TROUPE_ASSIGN(auto samples, train::load_data(disk, config));
   return samples.train;
@@ -190,7 +233,10 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, c
     options.valid_labels.clear();
     options.valid_split = 0;
   }
-  if (options.train.empty()) return invalid_argument("the run file names no files for testing, data.test");
+  if (options.train.empty())
+    return invalid_argument(
+        "the run file names no files for testing, data.test; name files (troupe eval RUN FILE), or evaluate "
+        "--on valid or train");
   TROUPE_ASSIGN(auto samples, train::load_data(disk, config));
   if (needs_files || what.part == "train") return samples.train;
   if (!samples.valid) return invalid_argument("the run file holds out no samples for validation, data.valid");

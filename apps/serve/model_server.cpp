@@ -254,7 +254,7 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(Disk& disk, ModelServerOp
       metrics->batch(requests, rows);
     };
     auto served = ServedModel::open(disk, std::move(model));
-    if (!served) return Status(served.status().code(), "model '" + name + "': " + served.status().message());
+    if (!served) return Status(served.status().code(), "model '" + name + "': " + served.status().text());
     state->models.push_back(std::move(*served));
   }
   return std::unique_ptr<ModelServer>(new ModelServer(std::move(state)));

@@ -261,6 +261,7 @@ Status not_json(const std::string& body, const char* reason) {
     } catch (const nlohmann::json::parse_error& error) {
       text = error.what();
       text = text.substr(text.find("] ") + 2);  // after the number of the error
+      if (body.find("NaN") != std::string::npos) text += "; JSON has no NaN";
     }
   }
   return invalid_argument("the body is not JSON: " + text);

@@ -8,6 +8,9 @@ namespace troupe::serve {
 
 Result<std::unique_ptr<ServedModel>> ServedModel::open(Disk& disk, ServedModelOptions options) {
   std::unique_ptr<ServedModel> model(new ServedModel(disk, std::move(options)));
+  if (!disk.info(model->options_.path))
+    return not_found("there is no run or model '" + model->options_.path + "'" +
+                     config::nearest_beside(disk, model->options_.path));
   const Status status = model->refresh();
   if (model->versions().empty()) return status;
   return model;

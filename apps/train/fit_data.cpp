@@ -94,15 +94,16 @@ Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& g
   std::set<std::string, std::less<>> classes;
   for (size_t i = 0; i < options.train.size(); ++i) {
     TROUPE_ASSIGN(const auto reader, data::open_source(disk, options, data::train_files(options), i));
-    int64_t missing = 0;
+    int64_t missing = 0, row = 0, first_missing = 0;
     for (;;) {
       TROUPE_ASSIGN(const data::Dataset rows, reader->next(rows_at_once));
       if (rows.samples() == 0) break;
       for (const std::string& label : rows.find(data::label_column)->as<std::string>()) {
-        if (label.empty() || data::is_word_for_missing(label))
-          ++missing;
-        else
+        ++row;
+        if (!label.empty() && !data::is_word_for_missing(label))
           classes.insert(label);
+        else if (++missing == 1)
+          first_missing = row;
       }
       if (classes.size() > most_classes)
         return invalid_argument(options.train[i] + ": more than " + std::to_string(most_classes) +
@@ -111,8 +112,9 @@ Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& g
     }
     if (missing > 0)
       return data_loss(
-          options.train[i] + ": the label is missing in " + std::to_string(missing) +
-          " of its rows, which must be removed; a word such as NA is a class if data.label_names has it");
+          options.train[i] + ": data.label is missing in " + std::to_string(missing) +
+          " of its samples, first in sample " + std::to_string(first_missing) +
+          "; data.unlabelled = \"skip\" leaves them out, or NA is a class if it is one of data.label_names");
   }
   return in_order({classes.begin(), classes.end()});
 }

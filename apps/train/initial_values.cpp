@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <string_view>
 
 #include "apps/checkpoints/stored_values.h"
@@ -21,44 +20,11 @@ Status refused(const config::RunConfig& config, Code code, const std::string& te
   return Status(code, where + (names_key ? ": " : ": model.init_from: ") + text);
 }
 
-/// A program whose files have other forms than those that can be read.
-struct OtherProgram {
-  std::string_view name, ending, advice;
-};
-
-constexpr std::string_view from_keras = "; model.export(FOLDER) of Keras writes a saved model";
-constexpr std::string_view from_pytorch =
-    "; safetensors.torch.save_file(model.state_dict(), \"NAME.safetensors\") writes a file that can be read";
-constexpr OtherProgram other_programs[] = {
-    {"Keras", ".h5", from_keras},
-    {"Keras", ".hdf5", from_keras},
-    {"Keras", ".keras", from_keras},
-    {"PyTorch", ".pt", from_pytorch},
-    {"PyTorch", ".pth", from_pytorch},
-    {"PyTorch", ".bin", from_pytorch},
-    {"ONNX", ".onnx", ""},
-    {"Python", ".pkl", ""},
-    {"NumPy", ".npz", ""},
-};
-
-/// Returns why a file that exists is no source of values.
-std::string not_readable(const std::string& file) {
-  const auto found = std::ranges::find_if(
-      other_programs, [&](const OtherProgram& program) { return file.ends_with(program.ending); });
-  const bool is_known = found != std::end(other_programs);
-  const std::string what = is_known ? std::string(found->name) : "an unknown form";
-  return file + " is a file of " + what +
-         "; allowed: the folder of a run, of a checkpoint or of a saved model, a "
-         ".safetensors file, or the prefix of a checkpoint of TensorFlow" +
-         std::string(is_known ? found->advice : std::string_view());
-}
-
 /// Returns why there are no values at the path, and what the user may have meant.
 Status no_values(Disk& disk, const config::RunConfig& config, const std::string& why) {
   const std::string& path = config.model.init_from;
-  const auto info = disk.info(path);
-  if (!info) return refused(config, Code::NotFound, why + config::nearest_beside(disk, path));
-  return refused(config, Code::InvalidArgument, info->is_folder ? why : not_readable(path));
+  return refused(config, Code::InvalidArgument,
+                 disk.info(path) ? why : why + config::nearest_beside(disk, path));
 }
 
 /// Returns the value of a model for a weight, or null.
@@ -68,11 +34,42 @@ const Tensor* find(const Values& values, const std::string& name) {
   return found == values.end() ? nullptr : &found->second;
 }
 
-std::string without_value(const Values& values, const std::string& name, const std::string& source) {
+std::string list_of(std::span<const std::string> names, std::string_view quote) {
+  constexpr size_t most = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i)
+    text.append(i == 0 ? "" : ", ").append(quote).append(names[i]).append(quote);
+  return text + (names.size() > most ? ", ..." : "");
+}
+
+/// What the values of a model do not have for the weights of another.
+struct Misfits {
+  std::vector<std::string> weights;  ///< in the order of the model
+  std::string first;                 ///< why the first one does not fit
+  bool has_fitting = false;
+
+  void add(const std::string& weight, const std::string& why) {
+    if (weights.empty()) first = why;
+    if (weights.empty() || weights.back() != weight) weights.push_back(weight);
+  }
+  std::string text(const Values& values, const std::string& source) const {
+    std::vector<std::string> stored;
+    for (const auto& [name, value] : values)
+      if (name.find('/') == std::string::npos)
+        stored.push_back(name);  // others are the state of an optimizer
+    if (!has_fitting &&
+        std::ranges::none_of(weights, [&](const auto& weight) { return find(values, weight); }))
+      return source + " has no value for any weight of this model: it has " + list_of(stored, "") +
+             ", the model has " + list_of(weights, "");
+    return source + first + "; model.init_except = [" + list_of(weights, "\"") +
+           "] lets what does not fit begin as usual";
+  }
+};
+
+std::string no_value_for(const Values& values, const std::string& name) {
   std::vector<std::string_view> names;
   for (const auto& [known, value] : values) names.push_back(known);
-  return source + " has no value for '" + name + "'" + config::hint(name, names) +
-         "; init_except names the layers and weights that begin as usual";
+  return " has no value for '" + name + "'" + config::hint(name, names);
 }
 
 /// Returns the rows of a value that a part of a weight has.
@@ -98,26 +95,32 @@ Result<Feeds> stored_values(Disk& disk, const config::RunConfig& config, const G
   if (stored.status().code() == Code::NotFound) return no_values(disk, config, stored.status().text());
   if (!stored) return refused(config, stored.status().code(), stored.status().text());
   Feeds feeds;
+  Misfits misfits;
   for (const FedWeight& weight : training.fed_weights) {
     const std::string& name = weight.slice ? weight.slice->of : weight.name;
     const Tensor* const value = find(stored->values, name);
-    if (!value)
-      return refused(config, Code::InvalidArgument, without_value(stored->values, name, stored->source));
+    if (!value) {
+      misfits.add(name, no_value_for(stored->values, name));
+      continue;
+    }
     TROUPE_ASSIGN(const Shape shape, shape_of(graph, weight.value));
     std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
     if (weight.slice) dims[0] = weight.slice->rows;
     const DType dtype = graph.dtype(weight.value);
-    if (value->dtype() != dtype || !std::ranges::equal(value->shape().dims(), dims))
-      return refused(config, Code::InvalidArgument,
-                     stored->source + " has " + value->signature() + " for '" + name + "', which is " +
-                         std::string(troupe::name(dtype)) + PartialShape(dims).text() +
-                         " here; init_except names the layers and weights that begin as usual");
+    if (value->dtype() != dtype || !std::ranges::equal(value->shape().dims(), dims)) {
+      misfits.add(name, " has " + value->signature() + " for '" + name + "', which is " +
+                            std::string(troupe::name(dtype)) + PartialShape(dims).text() + " here");
+      continue;
+    }
+    misfits.has_fitting = true;
     Tensor fed = *value;
     if (weight.slice) {
       TROUPE_ASSIGN(fed, rows_of(*value, *weight.slice, shape));
     }
     feeds.emplace_back(weight.value, std::move(fed));
   }
+  if (!misfits.weights.empty())
+    return refused(config, Code::InvalidArgument, misfits.text(stored->values, stored->source));
   return feeds;
 }
 

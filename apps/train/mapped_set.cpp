@@ -5,6 +5,7 @@
 
 #include "actors/runtime.h"
 #include "apps/data/stream/prefetch.h"
+#include "apps/train/failed_sample.h"
 
 namespace troupe::train {
 
@@ -20,6 +21,7 @@ struct ColumnGraph {
   std::vector<std::optional<size_t>> places;
   std::optional<Session> session;
   PreparedStep step;
+  SampleOrigin origin;
 };
 
 namespace {
@@ -122,6 +124,7 @@ MappedSet::MappedSet(std::shared_ptr<const data::SampleSet> set, const ColumnMap
     if (column == feeds.end()) fetches.push_back(result);
   }
   if (!fetches.empty()) made->step = made->session->prepare(feeds, fetches);
+  made->origin = {config, definitions};
   graph_ = made;
 }
 
@@ -130,8 +133,12 @@ std::unique_ptr<data::Batches> MappedSet::batches(int64_t batch, uint64_t seed, 
       set_->batches(batch, seed, shuffle),
       data::PrefetchOptions{.ahead = batches_ahead(columns_, batch, graph_->threads),
                             .threads = graph_->threads},
-      [graph = graph_](uint64_t step, const data::Dataset& samples) {
-        return mapped(*graph, step, samples);
+      [graph = graph_](uint64_t step, const data::Dataset& samples) -> Result<data::Dataset> {
+        auto result = mapped(*graph, step, samples);
+        if (result) return result;
+        const auto compute = [&](const data::Dataset& some) { return mapped(*graph, step, some).status(); };
+        return with_failed_sample(graph->runtime.services().disk(), graph->origin, samples, compute,
+                                  result.status());
       });
 }
 

@@ -16,6 +16,7 @@
 #include "apps/runs/run_model.h"
 #include "apps/services/run_control_role.h"
 #include "apps/train/background_save.h"
+#include "apps/train/changed_model.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/evaluation.h"
@@ -256,7 +257,7 @@ class Run {
       checkpoint = session_->restore(checkpoints());
     } catch (const Error& error) {
       if (error.status().code() != Code::NotFound || !may_start_over_ || has_checkpoint())
-        return error.status();
+        return with_changed_model(runtime_, config_, folder_->path(), error.status());
       print("there is no checkpoint yet: the run starts from the beginning");
       return {};
     }

@@ -29,7 +29,8 @@ BOOST_AUTO_TEST_CASE(a_good_file_is_read) {
   BOOST_TEST(config->data.valid_split == 0.2);
   BOOST_TEST(config->data.scale == 0.0625);
   BOOST_TEST((config->data.format_options ==
-              data::FormatOptions{{"delimiter", ","}, {"header", false}, {"label", "last"}}));
+              data::FormatOptions{
+                  {"delimiter", ","}, {"header", false}, {"label", "last"}, {"unlabelled", "error"}}));
   BOOST_TEST(config->batch == 64);
   BOOST_TEST(config->shuffle);
   BOOST_REQUIRE(config->model.variables.size() == 3u);
@@ -285,7 +286,6 @@ BOOST_AUTO_TEST_CASE(keys_of_optimizers_and_schedules_depend_on_the_type) {
                        "is 'valid/loss'"));
 }
 
-BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
 BOOST_AUTO_TEST_CASE(the_mode_of_replication_follows_the_cluster) {
   const auto mode = [](std::map<std::string, int64_t> tasks, bool are_processes,
                        const std::vector<std::string>& given = {"train.replication={}"}) {
@@ -306,6 +306,7 @@ BOOST_AUTO_TEST_CASE(the_mode_of_replication_follows_the_cluster) {
              "local");
 }
 
+BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
   const auto config =
       parse(good, {"train.optimizer.lr=0.5", "run.name=other", "data.train=[\"/x/a.csv\", \"b.csv\"]",
                    "train.replication={ mode = \"local\" }", "model.graph.hidden=relu(matmul(image, w1))",
@@ -402,6 +403,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
        {"max_epochs", "max_epochs = 40\nplateau = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
       {"train.early_stop.mode",
        {"early_stop", "early_stop = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},
+      {"data.unlabelled", {"batch", "batch = 4\nunlabelled = 'xyz'"}},
       {"train.on_nan", {"max_epochs", "max_epochs = 40\non_nan = 'xyz'"}},
       {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}},
       {"train.replication.compression",
@@ -453,7 +455,7 @@ BOOST_AUTO_TEST_CASE(hostile_files_are_refused) {
     return out;
   };
   BOOST_TEST(first_line("a = \"x\n").starts_with("run.toml:1:7: "));
-  BOOST_TEST(first_line("a = 1\n\na = 2\n").starts_with("run.toml:3:5: "));
+  BOOST_TEST(first_line("a = 1\n\na = 2\n").starts_with("run.toml:3:1: "));
   BOOST_TEST(first_line("a = \"\xff\xfe\"\n").starts_with("run.toml:1:"));
   BOOST_TEST(first_line(std::string("a = 1\0b", 7)).starts_with("run.toml:1:"));
   BOOST_TEST(first_line("a = " + repeated("[", 100000)) ==

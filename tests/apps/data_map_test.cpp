@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(mapped_samples_are_kept_in_memory) {
     folder.write("dogs/1.PNG", "damaged");
     BOOST_TEST(kept.train->samples() == 6);
     BOOST_TEST(pixels(test::all_samples(*kept.train), "twice") == expected, boost::test_tools::per_element());
-    BOOST_TEST((load(decoded, {"data.cache=memory"}).status().code() == Code::InvalidArgument));
+    BOOST_TEST((load(decoded, {"data.cache=memory"}).status().code() == Code::DataLoss));
     const std::vector<uint8_t> whole(4, 11);
     folder.write("dogs/1.PNG", value_or_throw(encode_png(whole.data(), {2, 2, 1}, false, -1)));
   }
@@ -141,7 +141,9 @@ BOOST_AUTO_TEST_CASE(mistakes_point_into_the_run_file) {
   folder.write("dogs/1.PNG", "damaged");
   const auto loaded = load(decoded);
   const auto damaged = loaded->train->batches(6, 0, false)->at(0).status();
-  BOOST_TEST((damaged.code() == Code::InvalidArgument), damaged.message());
+  BOOST_TEST((damaged.code() == Code::DataLoss), damaged.message());
+  BOOST_TEST(damaged.text().find("/dogs/1.PNG: ") != std::string::npos, damaged.text());
+  BOOST_TEST(damaged.text().find("in 'image' at run.toml:6:9") != std::string::npos, damaged.text());
 }
 
 BOOST_AUTO_TEST_CASE(folders_without_images_are_refused) {

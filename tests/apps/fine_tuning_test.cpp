@@ -116,7 +116,9 @@ BOOST_AUTO_TEST_CASE(mistakes_say_what_is_there) {
   const std::string source = "model.init_from=" + path("source");
   refused({source, "model.layers.8.units=11"},
           "float[1024,10] for 'dense_9_weights', which is float[1024,11] here");
-  refused({source + "s"}, "sources is neither a checkpoint, nor a run or a saved model that has one", 1);
+  refused({source, "model.layers.8.units=11"},
+          "model.init_except = [\"dense_9_weights\", \"dense_9_bias\"] lets");
+  refused({source + "s"}, "sources is neither a checkpoint, nor a run or a saved model that has one", 2);
   refused({source, "model.init_except=dense_8"},
           "there is no layer or weight 'dense_8'; the nearest is 'dense_9'");
   refused({"model.freeze=conv_1"}, "there is no layer with weights 'conv_1'; the nearest is 'conv2d_1'");

@@ -126,7 +126,8 @@ BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
              "DataLoss: f: row 2: the row has 5 columns, but the first row has 3");
   BOOST_TEST(csv_failure("1,2,3.5\n") ==
              "DataLoss: f: row 1, column 3: the label '3.5' is no class, a whole number of 32 bits; to "
-             "predict numbers, write cast = \"float\" in [data.inputs.label]");
+             "predict numbers, write cast = \"float\" in [data.inputs.label], and a loss of numbers, such as "
+             "train.loss = \"mean_squared_error\"");
   BOOST_TEST(csv_failure("1,2,3000000000\n").find("'3000000000' is no class") != std::string::npos);
   BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
              "DataLoss: f: row 1, column 1: 'x' is not a finite number; if the first row has names, set "
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
   BOOST_TEST(csv_failure("heigth,width\n1,2\n", {{"label", "height"}, {"header", true}}) ==
              "InvalidArgument: f: there is no column 'height'; the nearest is 'heigth'");
   BOOST_TEST(csv_failure("1,2\n", {{"label", int64_t{2}}}) ==
-             "InvalidArgument: f: the label is column 2, counted from 0, but there are 2 columns");
+             "InvalidArgument: f: data.label = 2, but the columns have the numbers 0 to 1");
   BOOST_TEST(csv_failure("1,2\n\x01\x02" + std::string(1, '\0') + std::string(100, 'x') + ",2\n") ==
              "DataLoss: f: row 2, column 1: '???" + std::string(37, 'x') + "...' is not a finite number");
 }

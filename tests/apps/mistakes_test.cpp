@@ -63,6 +63,12 @@ BOOST_AUTO_TEST_CASE(in_expressions) {
       {"image @ w1", {"found '@'", "write matmul(a, b)"}},
       {"image ** 2", {"write pow(x, y) or square(x)"}},
       {"image // 2", {"write floor_div(x, y)"}},
+      {"square(image).mean()", {"found '.'", "a value has no methods: write mean(x)"}},
+      {"matmul(cast(image, 'int32'), w1)", {"expected int32", "must have the same type"}},
+      {"nn.mean_squared_error(nn.dense(image, units=3), label)",
+       {"[?,3]", "classes take the loss softmax_cross_entropy"}},
+      {"nn.softmax_cross_entropy(image, label, from_logits=true)", {"'from_logits'", "leave it out"}},
+      {"nn.lstm(image, units=3)", {"its rank must be 3", "sequences = true"}},
       {"image[0]", {"found '['", "slice(x, begin, size)"}},
       {"image * 1e-3f", {"found 'f'", "a number has no letter at its end"}},
       {"sum(image, 1, keep_dims=True)", {"'True'", "write true, in small letters"}},
@@ -106,7 +112,7 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
        {":18:30", "write train.optimizer.lr"}},
       {"max_epochs", "epochs = 4", {":20:1", "train.epochs", "write train.max_epochs"}},
       {"batch", "batch_size = 4", {":7:1", "write data.batch"}},
-      {"optimizer", "optimizer = 'adam'", {":18:13", "write { type = \"adam\" }"}},
+      {"optimizer", "optimizer = 'adam'", {":18:13", "write { type = \"adam\", lr = 1e-3 }"}},
       {"optimizer", "optimizer = { type = 'SGD', lr = 1 }", {":18:22", "write \"sgd\""}},
       {"optimizer", "optimizer = { type = 'sgd', lr = 1, momentum = 0.9 }", {"write type = \"momentum\""}},
       {"loss = \"loss", "loss = 'mse'", {":17:9", "train.loss = \"mean_squared_error\""}},
@@ -133,6 +139,12 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"batch", "batch = None", {":7:", "leave the key out"}},
       {"format", "format = csv", {":3:", "a text is written in quotes"}},
       {"batch", "batch: 64", {":7:6", "write '=' instead of ':'"}},
+      {"max_epochs",
+       "max_epochs = 4\nmax_epochs = 5",
+       {":21:1", "max_epochs is given twice, first in line 20"}},
+      {"batch",
+       "batch = [64",
+       {":7:9", "the bracket that begins here is not closed: ']' is missing before line 8"}},
       {"early_stop", "early_stopping = { patience = 3 }", {":21:1", "write train.early_stop"}},
       {"batch", "batch = 64\nsep = ';'", {":8:1", "write data.delimiter"}},
       {"loss = \"loss",
@@ -173,6 +185,12 @@ BOOST_AUTO_TEST_CASE(in_files_of_data) {
       {"1\t2\t0\n", "", {"with data.delimiter = \"\\t\" its first row has 3 columns"}},
       {rows, "delimiter = ';'\n", {"with data.delimiter = \",\" its first row has 3 columns"}},
       {"a,b,c\n" + rows, "", {"row 1, column 1", "'a'", "set header = true"}},
+      {"1,2,1\n" + rows,
+       "header = true\n",
+       {"takes the first row for the names", "some of them twice", "data.header at run.toml:4:1"}},
+      {rows, "label = 3\n", {"the columns have the numbers 0 to 2", "data.label at run.toml:4:1"}},
+      {"1,2,0.5\n", "", {"no class", "write cast = \"float\"", "mean_squared_error"}},
+      {"1,2,\n", "", {"the label is missing", "leaves such rows out"}},
       {"a,b,c\n" + rows, "header = true\nlabel = 'target'\n", {"no column 'target'", "'a', 'b', 'c'"}},
       {"1,2,0\n3,nan,1\n", "", {"row 2, column 2", "'nan'", "data.columns can say"}},
       {"1,2,0\n3,1\n", "", {"row 2", "has 2 columns", "first row has 3"}},
@@ -199,7 +217,7 @@ BOOST_AUTO_TEST_CASE(in_files_of_data) {
     test::MemoryDisk disk;
     disk.write("/x.csv", bytes);
     Parts all = parts;
-    all.insert(all.end(), {"/x.csv", "named at run.toml:3:10"});
+    all.insert(all.end(), {"/x.csv", " at run.toml:"});
     check_says(failure(disk, more, "csv"), all, bytes);
   }
   test::MemoryDisk disk;
@@ -220,13 +238,14 @@ BOOST_AUTO_TEST_CASE(that_train_something_else_are_warned_of) {
   const std::vector<Warned> rows = {
       {classes.c_str(), "units = 2", "",
        "'logits' has 2 values for a sample, enough for 2 classes, but 'label' has 3 classes (\"a\", \"b\", "
-       "\"c\")"},
+       "\"c\"); write units = 3"},
       {classes.c_str(), "units = 1", "", "'logits' has one value for a sample"},
       {"", "units = 3", "",
        "'label' has the value 7; it is the last column, because data.label names no other"},
       {"label = 'last'\n", "units = 3", "", "'label' has the value 7"},
       {classes.c_str(), "units = 3, activation = 'softmax'", "", "'logits' is the result of a softmax"},
-      {classes.c_str(), "units = 1, activation = 'sigmoid'", "", "'logits' is the result of a sigmoid"},
+      {classes.c_str(), "units = 3, activation = 'sigmoid'", "",
+       "run.toml:9:11: 'logits' is the result of a sigmoid"},
       {classes.c_str(), "units = 3", "early_stop = { monitor = 'valid/loss', mode = 'max', patience = 2 }\n",
        "run.toml:15:47: train.early_stop.mode: \"max\""},
       {classes.c_str(), "units = 3",
@@ -253,7 +272,10 @@ BOOST_AUTO_TEST_CASE(that_train_something_else_are_warned_of) {
     const auto data = train::load_data(disk, *parsed);
     BOOST_REQUIRE_MESSAGE(data.ok(), data.status().text());
     std::string all;
-    for (const std::string& warning : runs::warnings_of_run(*parsed, *data->train)) all += warning + '\n';
+    const auto warnings = runs::warnings_of_run(*parsed, *data->train);
+    if (!warnings) all = warnings.status().text();
+    for (const std::string& warning : warnings ? *warnings : std::vector<std::string>())
+      all += warning + '\n';
     check_says(all, {row.warning}, text);
   }
 }
@@ -319,11 +341,21 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   const std::string text = "run = { directory = '" + folder.path() +
                            "' }\n[data]\nformat = 'csv'\ntrain = ['big.csv']\nbatch = 4\n[model.graph]\n"
                            "logits = 'nn.dense(image, units=10)'\n"
-                           "loss = 'mean(sparse_softmax_cross_entropy_with_logits(logits, label))'\n[train]\n"
+                           "loss = 'mean(logits) + mean(gather(random_normal([10]), label))'\n[train]\n"
                            "loss = 'loss'\nmax_steps = 1\noptimizer = { type = 'sgd', lr = 0.1 }\n";
   const std::string penguins = std::string(TROUPE_SOURCE_DIR) + "/examples/penguins.toml";  // no mistake
   check({"graph", penguins, "-o", folder.path() + "/model.dot"}, {"model.dot"}, 0);
   check({"train", folder.write("big.toml", text)}, {"12 is not in [0, 10)", "in 'loss' at", "big.toml:8:8"});
+  check({"sweep", digits, "--try", "lr=1e-3,1e-2"}, {"--try lr: lr: unknown key; write train.optimizer.lr"});
+  check({"status"}, {"missing: the folder of a run, such as runs/digits/001, or --cluster FILE"});
+  check({"status", none}, {"there is no run '" + none, "the nearest in its folder is 'nune'"}, 2);
+  check({"serve", none}, {"there is no run or model '" + none, "'nune'"});
+  check({"init", none}, {"there is no file '" + none, "'nune'"}, 3);
+  check({"ckpt", "show", folder.write("model.pt", "x")}, {"model.pt is a file of PyTorch; allowed: "});
+  check({"help", "keys", "lr"}, {"no key 'lr'; write train.optimizer.lr"});
+  check({"help", "ops", "reduce_mean"}, {"no op 'reduce_mean'; write mean(x, axis)"});
+  check({"help", "optimizers"}, {"the nearest is 'optimizer'", "`troupe help keys`"});
+  check({"help", "data.batch"}, {"data.batch: an integer, at least 1"}, 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

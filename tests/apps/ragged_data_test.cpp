@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(wrong_columns_are_refused) {
              std::string::npos);
   const auto failure = [&](const std::vector<std::string>& set) { return load(lists(), set).status(); };
   BOOST_TEST(failure({"data.text='label'"}).text().find("is the label and the text") != std::string::npos);
-  BOOST_TEST(failure({"data.text=7"}).text().find("the text is column 7, counted from 0, but there are 3") !=
+  BOOST_TEST(failure({"data.text=7"}).text().find("data.text = 7, but the columns have the numbers 0 to 2") !=
              std::string::npos);
   folder.write("lists.csv", "label;numbers;weight\n1;2 x;3\n");
   BOOST_TEST((failure({}).code() == Code::DataLoss));

@@ -230,6 +230,17 @@ BOOST_AUTO_TEST_CASE(streams_have_the_same_samples) {
   check_numbers(numbers(streamed, "features"), numbers(whole, "features"));
 }
 
+BOOST_AUTO_TEST_CASE(rows_without_a_label_are_left_out_if_asked_to) {
+  Table table("a;kind\n1;x\n2;\n3;NA\n4;y\n");
+  for (const char* const more : {"unlabelled = \"skip\"\n", "unlabelled = \"skip\"\nread = \"stream\"\n"}) {
+    const auto samples = value_or_throw(table.read(run_file("a = \"number\"\n", more)));
+    check_numbers(numbers(samples, "features"), {1, 4});
+    check_numbers(numbers(samples, "label"), {0, 1});
+  }
+  const std::string named = "unlabelled = \"skip\"\nlabel_names = [\"NA\", \"x\", \"y\"]\n";
+  check_numbers(numbers(value_or_throw(table.read(run_file("a = \"number\"\n", named))), "label"), {1, 0, 2});
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
   Table table;
   BOOST_TEST(says(table.failure(run_file("age = \"number\"\n")),
@@ -242,7 +253,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
   BOOST_TEST(says(table.failure(run_file("weigth = \"number\"\n")), "the nearest is 'Weight'"));
   BOOST_TEST(says(table.failure(run_file("city = \"timestamp\"\n")), "'Rome' is not a time"));
   BOOST_TEST(says(Table("a;kind\n1;x\n2;\n").failure(run_file("a = \"number\"\n")),
-                  "the label is missing in 1 of its rows"));
+                  "data.label is missing in 1 of its samples, first in sample 2"));
   BOOST_TEST(says(table.failure(run_file("kind = \"category\"\n")), "is the label, which data.label names"));
   BOOST_TEST(says(table.failure(run_file("age = \"nummer\"\n")), "\"nummer\" is unknown"));
   BOOST_TEST(says(table.failure(run_file("a = { type = \"text\", columns = [\"age\", \"name\"] }\n")),
@@ -360,6 +371,16 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_trains_well) {
   BOOST_TEST(first_training(*this, "linear.csv", {}).at("valid/r2").get<double>() > 0.99);
   BOOST_TEST(says(output_of({"predict", folder.path() + "/linear", folder.write("x.csv", "x1,x2\n0,0\n")}),
                   "output\n"));
+}
+
+BOOST_AUTO_TEST_CASE(rows_without_a_label_are_predicted) {
+  const Json trained = first_training(*this, "penguins.csv", {"--label", "sex"});
+  BOOST_TEST(trained.at("valid/accuracy").get<double>() > 0.8);
+  const std::string file =
+      folder.write("new.csv",
+                   "species,island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year\n"
+                   "Gentoo,Biscoe,50,16,230,5700,NA,2007\n");
+  BOOST_TEST(output_of({"predict", folder.path() + "/penguins", file}) == "class\nmale\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {

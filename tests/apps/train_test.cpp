@@ -12,6 +12,7 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/op_library.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
@@ -115,6 +116,16 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_with_other_samples_says_so) {
   run(with(five_epochs, "data.valid={split=0.5}"), options);
   BOOST_TEST(lines.find("the training data has 898 samples, and had 1438 before") != std::string::npos,
              lines);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_whose_model_has_changed_is_not_resumed) {
+  const auto first = run(with(five_epochs, "train.max_steps=23"));
+  auto changed = five_epochs;
+  for (const char* const shape : {"w1.shape=[64,50]", "b1.shape=[50]", "w2.shape=[50,10]"})
+    changed.push_back(std::string("model.variables.") + shape);
+  const std::string why = test::failure_of([&] { run(changed, first.folder); }).text();
+  BOOST_TEST(why.find("model.variables.w1.shape.1 is 50, but 100 in " + first.folder) != std::string::npos,
+             why);
 }
 
 BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "tests/apps/digits_runs.h"
 
@@ -203,7 +204,7 @@ BOOST_AUTO_TEST_CASE(the_run_file_says_what_the_model_yields) {
       lines_of(output_of({"predict", path("outputs"), digits("in.csv", 3, false), "--outputs", "best"}));
   BOOST_TEST_REQUIRE(rows.size() == 4u);
   BOOST_TEST(rows[0] == "best");
-  BOOST_TEST(output_of({"predict", path("outputs"), digits("in.csv", 3, false), "--outputs", "beest"}, 1)
+  BOOST_TEST(output_of({"predict", path("outputs"), digits("in.csv", 3, false), "--outputs", "beest"}, 2)
                  .find("the model has no output 'beest'; it has best, hidden") != std::string::npos);
 }
 
@@ -214,8 +215,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_predicted_is_said) {
     const std::string output = output_of(arguments, code);
     BOOST_TEST(output.find(what) != std::string::npos, output);
   };
-  says({"predict", path("refusing"), narrow}, 2,
-       "a sample does not have the 64 features that the model takes, with or without a label");
+  says({"predict", path("refusing"), narrow}, 3,
+       "a sample has 3 numbers; the model takes 64, and a label beside them");
   says({"predict", path("refusing"), path("none.csv")}, 3, "none.csv");
   says({"predict", path("none"), narrow}, 2, "none");
   says({"eval", path("refusing"), "--on", "test"}, 2, "the run file names no files for testing, data.test");
@@ -263,6 +264,9 @@ BOOST_AUTO_TEST_CASE(a_model_of_tensorflow_predicts_from_arrays) {
   BOOST_TEST_REQUIRE(lines.size() == 2u);
   BOOST_TEST(lines[0] == "best,scores_0,scores_1");
   BOOST_TEST(lines[1] == "1,34,48");
+  const Tensor doubles = Tensor::vector<double>({1, 2, 3});  // NumPy's own type for such numbers
+  std::ofstream(path("x.npy"), std::ios::binary) << value_or_throw(data::write_npy(doubles.reshaped({1, 3})));
+  BOOST_TEST(lines_of(output_of({"predict", model, path("x.npy"), "--outputs", "best,scores"})) == lines);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

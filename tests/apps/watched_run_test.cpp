@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_was_killed_says_so_and_can_be_watched_when_it_is
 BOOST_AUTO_TEST_CASE(what_is_no_run_and_what_is_not_there_yet_is_refused) {
   const Output none = call({"status", folder.path() + "/none"});
   BOOST_TEST(none.code == 2);
-  BOOST_TEST(says(none.text, "is neither the folder of a run nor one that contains runs"));
+  BOOST_TEST(says(none.text, "there is no run '" + folder.path() + "/none'"));
   train();
   const Output alone = call({"ctl", run_folder, "drain", "worker/1"});
   BOOST_TEST(alone.code == 1);

@@ -4,7 +4,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 
+#include "apps/data/csv/csv_row.h"
 #include "apps/data/file_patterns.h"
 #include "graph/ops/op_table.h"
 
@@ -44,6 +46,7 @@ class Maker {
     if (!layout_.names.empty() && layout_.names.size() != width_)
       return invalid_argument(source_.path + ": data.names has " + std::to_string(layout_.names.size()) +
                               " names, but the first row has " + std::to_string(width_) + " columns");
+    TROUPE_RETURN_IF_FAILED(check_names());
     TROUPE_ASSIGN(const size_t label, find(label_column));
     TROUPE_RETURN_IF_FAILED(source_.columns.empty() ? add_features_and_text(label) : add_columns(label));
     if (label < width_) add(label, CsvUse::Label, {label_column, source_.label_type, {}});
@@ -51,6 +54,20 @@ class Maker {
   }
 
  private:
+  /// Fails if the names are those of no columns, but the numbers of a sample.
+  Status check_names() const {
+    const auto is_number = [](const std::string& name) { return CsvRow::number_of(name).has_value(); };
+    const std::set<std::string> different(layout_.names.begin(), layout_.names.end());
+    if (!has_csv_header(options_) || different.size() == layout_.names.size() ||
+        !std::ranges::all_of(layout_.names, is_number))
+      return {};
+    return data_loss(
+        source_.path +
+        ": data.header = true takes the first row for the names of the columns, but it has only numbers, " +
+        shown_field(layout_.names.front()) +
+        ", ..., some of them twice; if it is a sample, write header = false");
+  }
+
   CsvColumn& add(size_t column, CsvUse use, Field field) {
     layout_.columns[column] = {.use = use, .field = layout_.fields.size(), .element = 0, .missing = {}};
     layout_.fields.push_back(std::move(field));
@@ -159,9 +176,8 @@ class Maker {
     if (has_number(options_, role)) {
       const auto column = static_cast<size_t>(option<int64_t>(options_, role, 0));
       if (column < width_) return column;
-      return invalid_argument(source_.path + ": the " + std::string(role) + " is column " +
-                              std::to_string(column) + ", counted from 0, but there are " +
-                              std::to_string(width_) + " columns");
+      return invalid_argument(source_.path + ": data." + std::string(role) + " = " + std::to_string(column) +
+                              ", but the columns have the numbers 0 to " + std::to_string(width_ - 1));
     }
     if (is_word(name)) return name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
     for (size_t column = 0; column < layout_.names.size(); ++column)

@@ -31,6 +31,8 @@ constexpr config::Key keys[] = {
     {"data.label_names", Kind::Strings,
      "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number. For images, the names of the folders, which are the default",
      {.when = "format=csv|images"}},
+    {"data.unlabelled", Kind::Choice, "what happens to rows whose label is missing: error, or skip, which leaves them out",
+     {.initial = "\"error\"", .choices = "error|skip", .when = "format=csv"}},
     {"data.missing", Kind::Number, "the number for an empty field; if it is not given, an empty field is an error", {.when = "format=csv"}},
 };
 // clang-format on
@@ -73,6 +75,7 @@ class CsvReader final : public RecordReader {
     layout_ = std::move(*layout);
     schema_ = layout_.fields;
     first_row_ = lines_.row();
+    skips_unlabelled_ = option<std::string>(source_.options, "unlabelled", "error") == "skip";
     if (!has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
     return {};
   }
@@ -160,15 +163,26 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
-  /// Reads the next line that is not empty. Returns false at the end of the file.
+  /// Reads the next line that is a sample: neither empty nor to be left out. Returns false at the end of the file.
   Result<bool> next_row() {
     for (;;) {
       row_begin_ = lines_.offset();
       TROUPE_ASSIGN(const auto line, lines_.next());
       if (!line) return false;
       row_.set(*line);
-      if (!row_.blank()) return true;
+      if (!row_.blank() && (!skips_unlabelled_ || has_label())) return true;
     }
+  }
+
+  /// Returns whether the row has a label, or is shorter, which is a mistake.
+  bool has_label() const {
+    CsvRow row = row_;
+    for (const CsvColumn& column : layout_.columns) {
+      if (row.at_end()) break;
+      const std::string_view field = row.next_field();
+      if (column.use == CsvUse::Label) return !is_word_for_missing(field) || label_of(field);
+    }
+    return true;
   }
 
   /// Writes the fields of the row. Fails with DataLoss if the row does not have as many columns as the first one.
@@ -242,7 +256,7 @@ class CsvReader final : public RecordReader {
       return data_loss(
           place(column) + ": the label " + shown_field(written) +
           " is no class, a whole number of 32 bits; to predict numbers, write cast = \"float\" in "
-          "[data.inputs.label]");
+          "[data.inputs.label], and a loss of numbers, such as train.loss = \"mean_squared_error\"");
     } else {
       target.integers[at] = static_cast<int32_t>(number);
     }
@@ -282,29 +296,32 @@ class CsvReader final : public RecordReader {
                      " columns, but the first row has " + std::to_string(layout_.columns.size()));
   }
 
+  /// Says what is done about a field of a number that has none.
+  std::string advice_on_gap(size_t column, std::string_view field) const {
+    const bool has_columns = !source_.columns.empty();
+    const std::string name = layout_.fields[layout_.columns[column].field].name;
+    if (has_columns && is_word_for_missing(field))
+      return "; write missing = \"mean\", \"median\" or a number in data.columns." + name;
+    if (has_columns) return "; a gap is an empty field, NA, NaN, null or ?";
+    if (field.empty()) return "; data.missing can say which number it stands for";
+    if (!is_word_for_missing(field)) return {};
+    return "; data.columns can say what stands for it: { type = \"number\", missing = \"mean\" }";
+  }
+
   Status bad_field(size_t column, std::string_view field) const {
     const bool maybe_header = lines_.row() == first_row_ && !has_csv_header(source_.options);
     const std::string hint =
         (maybe_header ? "; if the first row has names, set header = true" : "") + other_delimiter_;
-    const std::string for_missing =
-        source_.columns.empty() ? "data.missing can say which number it stands for"
-                                : "`missing` of its column in data.columns can say what stands for it";
     if (layout_.columns[column].use == CsvUse::Label)
       return data_loss(place(column) + ": " +
                        (is_word_for_missing(field)
-                            ? "the label is missing; the row must be removed"
+                            ? "the label is missing; data.unlabelled = \"skip\" leaves such rows out"
                             : shown_field(field) +
                                   " is not a finite number; label_names = \"auto\" takes labels as words") +
                        hint);
     return data_loss(place(column) + ": " +
-                     (field.empty() ? "the field is empty; " + for_missing
-                                    : shown_field(field) + " is not a finite number" +
-                                          (!is_word_for_missing(field) ? ""
-                                           : source_.columns.empty()
-                                               ? "; data.columns can say what stands for it: { type = "
-                                                 "\"number\", missing = \"mean\" }"
-                                               : "; " + for_missing)) +
-                     hint);
+                     (field.empty() ? "the field is empty" : shown_field(field) + " is not a finite number") +
+                     advice_on_gap(column, field) + hint);
   }
 
   std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }
@@ -330,6 +347,7 @@ class CsvReader final : public RecordReader {
   std::string other_delimiter_;  ///< what to append to errors if the rows are one column; usually empty
   uint64_t row_begin_ = 0;       ///< the offset of the current row, in bytes
   uint64_t record_ = 0, first_row_ = 0;
+  bool skips_unlabelled_ = false;
 };
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
