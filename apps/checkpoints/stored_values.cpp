@@ -100,10 +100,10 @@ Result<StoredValues> read_safetensors(Disk& disk, const std::string& path) {
 
 /// Returns the folder with the checkpoints of a run, of the newest run in a folder, or the folder itself.
 std::string folder_of_checkpoints(Disk& disk, const std::string& path) {
-  if (disk.info(path + "/checkpoints").ok()) return path + "/checkpoints";
   const auto runs = inference::numbered_models(disk, path);
-  if (runs && !runs->empty()) return runs->back().path + "/checkpoints";
-  return path;
+  const std::string run = runs && !runs->empty() ? runs->back().path : path;
+  const std::string folder = inference::checkpoints_of_run(disk, run).folder;
+  return disk.info(folder) ? folder : path;
 }
 
 Status refuse_existing(Disk& disk, const std::string& path) {

@@ -11,8 +11,8 @@
 #include "apps/checkpoints/value_summary.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/text/escaped.h"
-#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -134,7 +134,10 @@ Status check(const CkptArguments& arguments) {
 int ckpt(const CkptArguments& arguments) try {
   if (const Status mistake = check(arguments); !mistake.ok())
     return failed(mistake, arguments.json, bad_usage);
-  RealDisk disk;
+  std::vector<std::string> paths = arguments.paths;
+  paths.push_back(arguments.out);
+  ModelDisk models(paths);
+  Disk& disk = *models;
   if (arguments.action == "diff") {
     const auto equal = compare(disk, arguments);
     return !equal ? failed_to_open(equal.status(), arguments.json) : *equal ? 0 : 1;

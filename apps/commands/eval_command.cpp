@@ -8,9 +8,9 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/commands/run_file.h"
 #include "apps/commands/trained_run_options.h"
-#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -21,7 +21,8 @@ struct EvalArguments {
 };
 
 int eval(EvalArguments arguments) try {
-  RealDisk disk;
+  ModelDisk models{arguments.run.run};
+  Disk& disk = *models;
   const bool json = arguments.run.json;
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);

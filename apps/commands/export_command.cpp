@@ -1,15 +1,14 @@
 // The subcommand export: a trained model in a form that other programs read.
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <memory>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/runs/export.h"
 #include "apps/runs/trained_run.h"
 #include "kernels/core/kernel.h"
-#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -31,7 +30,8 @@ Status check_ending(const std::string& to) {
 int export_model(const ExportArguments& arguments) {
   if (const Status mistake = check_ending(arguments.to); !mistake.ok())
     return failed(mistake, arguments.json, bad_usage);
-  RealDisk disk;
+  ModelDisk models{arguments.run, arguments.to};
+  Disk& disk = *models;
   const auto library = make_op_library();
   if (!library->status.ok()) return failed(library->status, arguments.json);
   const auto path = runs::find_model(disk, arguments.run);
@@ -45,7 +45,7 @@ int export_model(const ExportArguments& arguments) {
     if (arguments.to.ends_with(".onnx")) return runs::export_onnx(disk, *model, *library, arguments.to);
     return runs::export_saved_model(disk, *model, arguments.to);
   };
-  Status status = make_folders(disk, std::filesystem::absolute(arguments.to).parent_path().string());
+  Status status = make_folders(disk, folder_of(arguments.to));
   if (status.ok()) status = write();
   if (!status.ok()) return failed(status, arguments.json);
   print_files({arguments.to}, arguments.json);

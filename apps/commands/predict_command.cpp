@@ -6,12 +6,12 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/commands/run_file.h"
 #include "apps/commands/trained_run_options.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/convert/csv_text.h"
 #include "apps/runs/predicted_samples.h"
-#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -67,7 +67,8 @@ Status print_csv(data::SampleStream& samples, const std::string& header) {
 }
 
 int predict(const PredictArguments& arguments) try {
-  RealDisk disk;
+  ModelDisk models{arguments.run.run};
+  Disk& disk = *models;
   const bool json = arguments.run.json;
   if (!arguments.force && !arguments.to.empty() && disk.info(arguments.to).ok())
     return failed(already_exists(arguments.to + " exists; --force replaces it"), json, bad_usage);

@@ -7,10 +7,10 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/commands/trained_run_options.h"
 #include "apps/report/environment.h"
 #include "apps/report/report.h"
-#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -28,7 +28,8 @@ Status write(Disk& disk, const std::string& path, const std::string& text) {
 }
 
 int report(const ReportArguments& arguments) {
-  RealDisk disk;
+  ModelDisk models{arguments.run.run};
+  Disk& disk = *models;
   const bool json = arguments.run.json;
   if (const Status mistake = check_trained_run(disk, arguments.run); !mistake.ok())
     return failed(mistake, json);

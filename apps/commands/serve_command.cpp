@@ -11,11 +11,11 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
+#include "apps/commands/object_store.h"
 #include "apps/observe/watched_run.h"
 #include "apps/runs/trained_run.h"
 #include "apps/serve/live_weights.h"
 #include "apps/serve/model_server.h"
-#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
@@ -125,7 +125,8 @@ int serve_models(ServeArguments arguments) {
   if (arguments.threads == 0) arguments.threads = std::max(1u, std::thread::hardware_concurrency());
   const auto options = server_options(arguments);
   if (!options) return failed(options.status(), arguments.json);
-  RealDisk disk;
+  ModelDisk model_files(paths_of(*options));
+  Disk& disk = *model_files;
   if (const Status mistake = check_paths(disk, paths_of(*options)); !mistake.ok())
     return failed(mistake, arguments.json);
   std::optional<serve::LiveWeights> live;

@@ -51,7 +51,7 @@ std::optional<NamedKey> first_named_key(const RunConfig& config, std::string_vie
   for (size_t at = text.find(section); at != std::string_view::npos; at = text.find(section, at + 1)) {
     const bool begins = at == 0 || std::string_view(" (;\"'[").find(text[at - 1]) != std::string_view::npos;
     const std::string_view path = text.substr(at, text.find_first_not_of(of_keys, at) - at);
-    const auto found = begins ? key_at(config.document->root(), path) : std::nullopt;
+    auto found = begins ? key_at(config.document->root(), path) : std::nullopt;
     if (found && found->place != SourceLocation()) return found;  // otherwise it has its default
   }
   return {};

@@ -138,9 +138,13 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& in
 }
 
 Model load(const std::string& path, const LoadOptions& options) {
+  RealDisk disk;
+  return load(disk, path, options);
+}
+
+Model load(Disk& disk, const std::string& path, const LoadOptions& options) {
   const auto library = make_op_library();
   throw_if_failed(library->status);
-  RealDisk disk;
   auto source = value_or_throw(inference::open_model(disk, path, options.tags, library->ops));
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

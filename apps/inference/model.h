@@ -20,6 +20,8 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
+class Disk;
+
 /// A tensor that a caller gives to a model or gets from it.
 struct ModelTensor {
   std::string name;
@@ -61,7 +63,7 @@ class Model {
                                     std::string_view signature = predict) const;
 
  private:
-  friend Model load(const std::string& path, const LoadOptions& options);
+  friend Model load(Disk& disk, const std::string& path, const LoadOptions& options);
   struct Impl;
   explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <sstream>
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/checkpoint/restored_cells.h"
@@ -44,7 +45,7 @@ Result<ModelSource> read_graph(Disk& disk, const std::string& folder, const std:
 
 /// Returns the folders of the checkpoints of a run, the newest first.
 Result<std::vector<std::string>> checkpoints_of(Disk& disk, const std::string& run) {
-  const CheckpointFiles files(disk, run + "/checkpoints");
+  const CheckpointFiles files(disk, checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
   if (names.empty()) return not_found("the run " + run + " has no checkpoint yet in its folder");
   std::vector<std::string> paths;
@@ -106,6 +107,21 @@ Result<std::vector<NumberedModel>> numbered_models(Disk& disk, const std::string
   }
   std::ranges::sort(models, {}, &NumberedModel::number);
   return models;
+}
+
+CheckpointLocation checkpoints_of_run(Disk& disk, const std::string& run) {
+  constexpr uint64_t max_bytes = 1 << 16;
+  const auto text = read_file(disk, run + '/' + location_file, max_bytes);
+  if (!text) return {run + "/checkpoints", {}, {}};
+  std::istringstream lines(*text);
+  CheckpointLocation location;
+  for (std::string* const line : {&location.folder, &location.endpoint, &location.region})
+    std::getline(lines, *line);
+  return location;
+}
+
+std::string text_of(const CheckpointLocation& location) {
+  return location.folder + '\n' + location.endpoint + '\n' + location.region + '\n';
 }
 
 Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::vector<std::string>& tags,

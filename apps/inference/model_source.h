@@ -7,17 +7,37 @@
 #include <string>
 #include <vector>
 
+#include "apps/inference/model.h"
 #include "apps/interop/meta_graph.h"
 #include "kernels/core/state.h"
 #include "messages/env/disk.h"
 
-namespace troupe::inference {
+namespace troupe {
+
+/// Loads a model from the files of a disk, which is not used after the call. Fails as the public function does.
+Model load(Disk& disk, const std::string& path, const LoadOptions& options);
+
+namespace inference {
 
 /// The parts of a folder of a saved model.
 inline constexpr const char* graph_file = "saved_model.pb";
 inline constexpr const char* variables_prefix = "variables/variables";
 /// The folder, in that of a run, of the model without the values of its variables.
 inline constexpr const char* run_model = "model";
+
+/// The file, in the folder of a run, that says where its checkpoints are if they are in a store of objects.
+inline constexpr const char* location_file = "checkpoints.location";
+
+/// Where the checkpoints of a run are.
+struct CheckpointLocation {
+  std::string folder;
+  std::string endpoint, region;  ///< of the store, as the run file gives them; empty: as the environment says
+};
+
+/// Returns what the location file of a run says, or else its folder "checkpoints".
+CheckpointLocation checkpoints_of_run(Disk& disk, const std::string& run);
+/// Returns the text of such a file.
+std::string text_of(const CheckpointLocation& location);
 
 /// What load() can take.
 enum class ModelKind : uint8_t { None, SavedModel, Run, Checkpoint };
@@ -55,4 +75,5 @@ Result<std::map<std::string, std::shared_ptr<StateCell>>> needed_cells(const int
 Result<std::string> read_variables(Disk& disk, const ModelSource& source,
                                    const std::map<std::string, std::shared_ptr<StateCell>>& cells);
 
-}  // namespace troupe::inference
+}  // namespace inference
+}  // namespace troupe

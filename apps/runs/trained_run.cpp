@@ -157,7 +157,7 @@ Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const s
                                     const LoadOptions& options) try {
   TROUPE_ASSIGN(const std::string found, find_model(disk, path));
   std::string folder = run_of_checkpoint(disk, found).value_or(found);
-  TrainedRun run{std::move(folder), {}, load(found, options)};
+  TrainedRun run{std::move(folder), {}, load(disk, found, options)};
   for (const std::string& file : {run.folder + "/config.toml", run.folder + '/' + exported_config}) {
     if (!disk.info(file).ok()) continue;
     const auto library = make_op_library();

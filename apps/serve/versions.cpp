@@ -8,7 +8,7 @@ namespace {
 
 /// Returns the checkpoints of a run, by their steps.
 Result<std::vector<VersionPlace>> checkpoints_of(Disk& disk, const std::string& run) {
-  const CheckpointFiles files(disk, run + "/checkpoints");
+  const CheckpointFiles files(disk, inference::checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
   std::vector<VersionPlace> versions;
   for (const std::string& name : names)

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/config/document.h"
+#include "apps/inference/model_source.h"
 #include "messages/env/real_disk.h"
 #include "messages/values/json_text.h"
 
@@ -100,15 +101,25 @@ Result<RunFolder> RunFolder::newest(const std::string& directory, const std::str
   return claim((parent / three_digits(number)).string());
 }
 
-Status RunFolder::keep(const Live& live) const {
-  const std::string path = path_ + "/live", fresh = path + ".new";
+Status RunFolder::replace(const std::string& name, const std::string& text) const {
+  const std::string path = path_ + '/' + name, fresh = path + ".new";
   std::ofstream file(fresh);
-  file << live.run << ' ' << to_note(live.progress) << '\n';
+  file << text;
   file.close();
   std::error_code error;
   if (file) fs::rename(fresh, path, error);
   if (!file || error) return unavailable("cannot write " + path);
   return {};
+}
+
+Status RunFolder::keep_location(const config::Checkpoint& checkpoint) const {
+  if (checkpoint.dir.empty()) return {};
+  return replace(inference::location_file,
+                 inference::text_of({checkpoints(checkpoint.dir), checkpoint.endpoint, checkpoint.region}));
+}
+
+Status RunFolder::keep(const Live& live) const {
+  return replace("live", std::to_string(live.run) + ' ' + to_note(live.progress) + '\n');
 }
 
 std::optional<RunFolder::Live> RunFolder::kept() const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/config/run_config.h"
 #include "apps/observe/event_file.h"
 #include "apps/train/progress.h"
 #include "messages/env/descriptor.h"
@@ -45,6 +46,8 @@ class RunFolder {
   /// Returns the absolute path of the folder for checkpoints, or STORE/NAME/NNN if `store` is not empty. Other processes, with
   /// other working folders, save there, too.
   std::string checkpoints(const std::string& store) const;
+  /// Says in a file of the folder where the checkpoints are, if that is a store. Fails with Unavailable if the system refuses.
+  Status keep_location(const config::Checkpoint& checkpoint) const;
   /// Keeps this in a file of the folder, in place of what was kept before. Fails with Unavailable if the system refuses.
   Status keep(const Live& live) const;
   /// Returns nothing if nothing is kept.
@@ -60,6 +63,8 @@ class RunFolder {
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 
  private:
+  /// Writes a file of the folder anew, whole or not at all.
+  Status replace(const std::string& name, const std::string& text) const;
   RunFolder(std::string path, Descriptor lock);
   /// Locks an existing folder.
   static Result<RunFolder> claim(const std::string& path);

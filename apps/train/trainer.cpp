@@ -235,6 +235,7 @@ class Run {
     folder_.emplace(std::move(folder));
     result_.folder = folder_->path();
     monitor_.set_folder(folder_->path());
+    TROUPE_RETURN_IF_FAILED(folder_->keep_location(config_.train.checkpoint));
     TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
     if (options_.opened) options_.opened(folder_->path(), model.meta);
     if (config_.observe.tensorboard)

@@ -2,6 +2,7 @@
 // a cluster, too, and a store that cannot be used ends the run with an error that says why.
 #include <boost/test/unit_test.hpp>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
@@ -81,6 +82,32 @@ BOOST_AUTO_TEST_CASE(the_processes_of_a_cluster_save_and_restore_there) {
   BOOST_TEST(train("local", 3, {"--resume", "auto", "--local", "ps=1,worker=2"}) == 0, output);
   BOOST_TEST(output.find("resumed") != std::string::npos, output);
   check_equal(weights_of("002"), weights_of("001"));
+}
+
+BOOST_AUTO_TEST_CASE(models_are_used_where_they_are) {
+  const auto output_of = [&](const Arguments& arguments) {
+    test::Program program(TROUPE_PROGRAM, arguments);
+    (void)program.wait_for("\x01");  // reads all that the program prints
+    BOOST_TEST(program.end() == 0, program.output());
+    return program.output();
+  };
+  BOOST_TEST(train("here", 2, {"--set", "train.checkpoint.endpoint=" + server.options().endpoint}) == 0,
+             output);
+  ::unsetenv("AWS_ENDPOINT_URL");  // the folder of the run knows it
+  const std::string run = folder.path() + "/here/digits/001",
+                    table = TROUPE_SOURCE_DIR "/examples/digits.csv", model = "s3://lab/models/digits/1";
+  BOOST_TEST(output_of({"eval", run}).find("s3://lab/runs/digits/001/0") != std::string::npos);
+  BOOST_TEST(output_of({"ckpt", "ls", run}).find("-round-46") != std::string::npos);
+  const std::string classes = output_of({"predict", run, table});
+  BOOST_TEST(classes.starts_with("class\n"), classes.substr(0, 100));
+  const std::string copy = folder.path() + "/copy";
+  output_of({"export", run, copy});
+  ::setenv("AWS_ENDPOINT_URL", server.options().endpoint.c_str(), 1);
+  output_of({"export", copy, model});
+  BOOST_TEST(output_of({"predict", model, table}) == classes);
+  test::Program serving(TROUPE_PROGRAM, {"serve", "s3://lab/models/digits", "--port", "0"});
+  BOOST_TEST(serving.wait_for("version 1"), serving.output());
+  BOOST_TEST(serving.end(SIGTERM) == 128 + SIGTERM, serving.output());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_the_store_is_said_at_the_start_and_without_secrets) {
