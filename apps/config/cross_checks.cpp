@@ -217,7 +217,14 @@ void CrossChecker::check_column(const data::TableColumn& column, const Reader& t
 void CrossChecker::check_ragged() {
   root_.table("data").table("ragged").each([&](const std::string& name, SourceLocation, const Value& value) {
     const Reader column(value.get_if<Table>());
-    if (column.has("vocabulary") && column.string("dtype") != "int32" && column.string("dtype") != "int64")
+    const bool has_vocabulary = column.has("vocabulary"), counts = column.has("most_words");
+    if (has_vocabulary && (counts || column.has("words")))
+      error(column, counts ? "most_words" : "words",
+            "data.ragged." + name + ": expected one of vocabulary and most_words; found both");
+    if (counts && column.has("feature"))
+      error(column, "most_words", "data.ragged." + name + ".most_words: not with feature; name a vocabulary");
+    if ((has_vocabulary || counts || column.has("words")) && column.string("dtype") != "int32" &&
+        column.string("dtype") != "int64")
       error(column, "dtype", "data.ragged." + name + ".dtype: ids of words are int32 or int64");
     const double pad = column.has("pad") ? column.get<double>("pad") : 0;
     const bool is_whole = std::trunc(pad) == pad && std::abs(pad) <= INT32_MAX;

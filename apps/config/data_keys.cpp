@@ -71,7 +71,8 @@ std::vector<data::RaggedColumn> read_ragged(const Reader& table) {
     const char* const source = feature.empty() ? data::text_column : data::feature_column;
     out.push_back({name, from.empty() ? source : from, dtype ? *dtype : DType::Int32,
                    column.list<std::string>("vocabulary"), feature,
-                   column.has("pad") ? std::optional(column.get<double>("pad")) : std::nullopt});
+                   column.has("pad") ? std::optional(column.get<double>("pad")) : std::nullopt,
+                   column.get<int64_t>("most_words"), column.list<std::string>("words")});
   });
   return out;
 }

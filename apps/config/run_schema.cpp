@@ -89,6 +89,11 @@ constexpr Key keys[] = {
     {"data.ragged.*.from", Kind::String, "the column of which it is made, after data.map and data.augment; default: text, or image for a feature"},
     {"data.ragged.*.vocabulary", Kind::Paths,
      "files with a word in each line: a row has the ids of its words, which are the numbers of these lines from 0 on; other words have the next id"},
+    {"data.ragged.*.most_words", Kind::Integer,
+     "makes the vocabulary of the texts to train on: so many of the most frequent words get the ids from 0 on, the most frequent one first; "
+     "other words have the next id, at most most_words",
+     {.range = between(1, 100000)}},
+    {"data.ragged.*.words", Kind::Strings, "the words in the order of their ids; computed from the samples to train on if most_words is given"},
     {"data.ragged.*.feature", Kind::String,
      "a row has the values of this feature of a TensorFlow Example, of strings if there is a vocabulary; default: the words of a text, or the numbers in it, between blanks, commas or semicolons"},
     {"data.ragged.*.dtype", Kind::Choice, "element type", {.initial = "\"int32\"", .choices = "float|double|int32|int64"}},

@@ -13,6 +13,7 @@
 #include "apps/data/file_patterns.h"
 #include "apps/data/formats/images.h"
 #include "apps/data/load.h"
+#include "apps/data/ragged/vocabulary.h"
 #include "apps/data/sources.h"
 
 namespace troupe::train {
@@ -135,6 +136,18 @@ void add_names_of_columns(Disk& disk, const data::Options& options, std::vector<
   }
 }
 
+/// Returns the values that are counted most often, the most frequent one first.
+std::vector<std::string> most_frequent(const std::map<std::string, int64_t, std::less<>>& counts,
+                                       int64_t most) {
+  std::vector<std::pair<int64_t, std::string_view>> values;
+  for (const auto& [value, count] : counts) values.emplace_back(-count, value);
+  std::ranges::sort(values);
+  values.resize(std::min(values.size(), static_cast<size_t>(most)));
+  std::vector<std::string> kept;
+  for (const auto& [count, value] : values) kept.emplace_back(value);
+  return kept;
+}
+
 /// The moments of numbers that are not missing.
 struct Moments {
   int64_t count = 0;
@@ -180,7 +193,7 @@ class ColumnFit {
     const std::string key = "data.columns." + column_.name + '.';
     if (column_.type == ColumnType::Category) {
       if (counts_.empty()) return no_values();
-      return std::vector{setting(key + "values", most_frequent())};
+      return std::vector{setting(key + "values", in_order(most_frequent(counts_, column_.max_values)))};
     }
     std::vector<double> fill, center, spread;
     for (Moments& of : moments_) {
@@ -214,16 +227,6 @@ class ColumnFit {
                             std::to_string(most_counted) + " different values; as text it has no limit");
   }
 
-  std::vector<std::string> most_frequent() const {
-    std::vector<std::pair<int64_t, std::string_view>> values;
-    for (const auto& [value, count] : counts_) values.emplace_back(-count, value);
-    std::ranges::sort(values);
-    std::vector<std::string> kept;
-    for (const auto& [count, value] : values)
-      if (kept.size() < static_cast<size_t>(column_.max_values)) kept.emplace_back(value);
-    return in_order(std::move(kept));
-  }
-
   const TableColumn& column_;
   std::vector<Moments> moments_;  ///< one for each element
   std::map<std::string, int64_t, std::less<>> counts_;
@@ -250,6 +253,54 @@ Status fit_columns(Disk& disk, const data::Options& options, uint64_t seed,
     TROUPE_ASSIGN(auto more, fit.settings());
     settings.insert(settings.end(), std::make_move_iterator(more.begin()),
                     std::make_move_iterator(more.end()));
+  }
+  return {};
+}
+
+// ---- The words of texts
+
+/// Adds the words of texts to `counts`. Fails with InvalidArgument if there are too many different ones.
+Status count_words(std::span<const std::string> texts, const std::string& key,
+                   std::map<std::string, int64_t, std::less<>>& counts) {
+  for (const std::string_view text : texts)
+    for (size_t end = 0, begin = 0;
+         (begin = text.find_first_not_of(data::between_words, end)) != std::string_view::npos;) {
+      end = std::min(text.find_first_of(data::between_words, begin), text.size());
+      const std::string_view word = text.substr(begin, end - begin);
+      const auto known = counts.find(word);
+      if (known != counts.end())
+        ++known->second;
+      else
+        counts.emplace(word, 1);
+    }
+  if (counts.size() <= most_counted) return {};
+  return invalid_argument(key + ": there are more than " + std::to_string(most_counted) +
+                          " different words; a file can list those to know, vocabulary = \"words.txt\"");
+}
+
+/// Makes the vocabularies of the ragged columns that have none.
+Status fit_words(Disk& disk, const config::RunConfig& config, const data::Options& options,
+                 std::vector<std::string>& settings) {
+  const auto is_fitted = [](const data::RaggedColumn& column) {
+    return column.most_words == 0 || !column.words.empty();
+  };
+  if (std::ranges::all_of(config.ragged, is_fitted)) return {};
+  const auto samples = data::load(disk, options, config.run.seed);
+  if (!samples) return {};  // load_data() reads them again, and reports what is wrong
+  for (const data::RaggedColumn& column : config.ragged) {
+    if (is_fitted(column)) continue;
+    const std::string key = "data.ragged." + column.name;
+    const Tensor* const texts = samples->train->columns().find(column.from);
+    if (!texts || texts->dtype() != DType::String)
+      return invalid_argument(key + ".most_words: the files have no column of text '" + column.from + "'");
+    std::map<std::string, int64_t, std::less<>> counts;
+    const auto batches = samples->train->batches(rows_at_once, 0, false);
+    for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+      TROUPE_ASSIGN(const data::Dataset batch, batches->at(static_cast<uint64_t>(i)));
+      TROUPE_RETURN_IF_FAILED(count_words(batch.find(column.from)->as<std::string>(), key, counts));
+    }
+    if (counts.empty()) return invalid_argument(key + ".most_words: the texts to train on have no word");
+    settings.push_back(setting(key + ".words", most_frequent(counts, column.most_words)));
   }
   return {};
 }
@@ -304,6 +355,7 @@ Result<std::vector<std::string>> fit_data(Disk& disk, const config::RunConfig& c
   }
   add_names_of_columns(disk, options, settings);
   TROUPE_RETURN_IF_FAILED(fit_columns(disk, options, config.run.seed, settings));
+  TROUPE_RETURN_IF_FAILED(fit_words(disk, config, options, settings));
   if (config.train.balances_classes)
     TROUPE_RETURN_IF_FAILED(balance_classes(disk, options, config.run.seed, settings));
   return settings;
@@ -324,6 +376,10 @@ std::vector<std::string> fitted_before(const config::RunConfig& config, const co
       data::option<std::vector<std::string>>(config.data.format_options, "label_names", {"auto"});
   if (given == std::vector<std::string>{"auto"} && before.has("label_names"))
     settings.push_back("data.label_names=" + config::to_toml(*before.find("label_names")));
+  for (const data::RaggedColumn& column : config.ragged)
+    if (column.most_words > 0)
+      keep(now.table("ragged").table(column.name), before.table("ragged").table(column.name),
+           "data.ragged." + column.name + '.', "words");
   for (const TableColumn& column : config.data.columns) {
     const std::string path = "data.columns." + column.name + '.';
     const config::Reader former = before.table("columns").table(column.name);

@@ -170,7 +170,8 @@ BOOST_AUTO_TEST_CASE(lines_are_lists_of_numbers) {
   BOOST_TEST((damaged.code() == Code::DataLoss));
   BOOST_TEST(damaged.text().starts_with(
       "data.ragged.x: in \"x 4\": \"x\" is not a number of type double; words need a list of those that are "
-      "known: vocabulary = \"words.txt\"; data.ragged.x at run.toml:"));
+      "known: vocabulary = \"words.txt\", or most_words = 1000, which takes those of the samples; "
+      "data.ragged.x at run.toml:"));
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_told) {

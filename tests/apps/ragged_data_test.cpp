@@ -7,6 +7,7 @@
 #include "apps/data/load.h"
 #include "apps/data/ragged/ragged_set.h"
 #include "apps/data/ragged/vocabulary.h"
+#include "apps/train/fit_data.h"
 #include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "messages/env/real_disk.h"
@@ -245,6 +246,40 @@ max_epochs = 1
     BOOST_REQUIRE_MESSAGE(loaded.ok(), loaded.status().text());
     BOOST_TEST(rows_of(test::all_samples(*loaded->train), "ids") == "3 17 4||9|");
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_vocabulary_is_made_of_the_words_of_the_samples) {
+  folder.write("lists.csv", "label;numbers;weight\n0;b  c b;1\n1;\"a c\tb\";1\n2;;1\n");
+  const std::string text = lists("ids = { most_words = 2 }");
+  const auto fitted = value_or_throw(fit_data(disk, value_or_throw(config::parse(text))));
+  BOOST_TEST(fitted == std::vector<std::string>({"data.ragged.ids.words=[\"b\", \"c\"]"}),
+             boost::test_tools::per_element());
+  for (const std::string read : {"whole", "stream"}) {
+    const auto loaded = value_or_throw(load(text, {fitted[0], "data.read=" + read}));
+    BOOST_TEST(rows_of(test::all_samples(*loaded.train), "ids") == "0 1 0|2 1 0||");  // a is another word
+  }
+  const auto mistakes = [&](const std::string& ragged) { return config::mistakes(lists(ragged)); };
+  BOOST_TEST(
+      mistakes("ids = { most_words = 2, vocabulary = 'x' }").find("one of vocabulary and most_words") !=
+      std::string::npos);
+  BOOST_TEST(mistakes("ids = { most_words = 2, feature = 'x' }").find("not with feature") !=
+             std::string::npos);
+  BOOST_TEST(mistakes("ids = { most_words = 2, dtype = 'float' }").find("int32 or int64") !=
+             std::string::npos);
+  folder.write("lists.csv", "label;numbers;weight\n0; ;1\n");
+  BOOST_TEST(fit_data(disk, value_or_throw(config::parse(text))).status().text() ==
+             "data.ragged.ids.most_words: the texts to train on have no word");
+}
+
+BOOST_AUTO_TEST_CASE(a_trained_model_keeps_its_vocabulary) {
+  const Arguments words = {"--set", "data.ragged.words={from='text',most_words=144}"};
+  Program trained(TROUPE_PROGRAM, run("train", "words", words, "reviews"));
+  BOOST_TEST(trained.end() == 0, trained.output());
+  const std::string model = folder.path() + "/words";
+  Program predicted(TROUPE_PROGRAM,
+                    {"predict", model, folder.write("new.tsv", "good\tnot dull but unheard\n")});
+  BOOST_TEST(predicted.end() == 0, predicted.output());
+  BOOST_TEST(predicted.output() == "class\ngood\n");
 }
 
 BOOST_AUTO_TEST_CASE(wrong_columns_are_refused) {

@@ -47,7 +47,7 @@ struct Words {
   const Vocabulary& vocabulary;
 
   Status operator()(std::string_view text, std::vector<T>& elements) const {
-    return each_part(text, " \t\r\n", [&](std::string_view word) {
+    return each_part(text, between_words, [&](std::string_view word) {
       elements.push_back(static_cast<T>(vocabulary.id_of(word)));
       return Status();
     });
@@ -65,7 +65,8 @@ struct Numbers {
       if (!is_number)
         return data_loss(shown(part) + " is not a number of type " + std::string(name(dtype_of<T>)) +
                          (std::isalpha(static_cast<unsigned char>(part[0]))
-                              ? "; words need a list of those that are known: vocabulary = \"words.txt\""
+                              ? "; words need a list of those that are known: vocabulary = \"words.txt\", or "
+                                "most_words = 1000, which takes those of the samples"
                               : ""));
       elements.push_back(number);
       return Status();
@@ -196,13 +197,14 @@ Result<std::vector<Column>> padded(const RaggedColumn& column, const Rows<T>& ro
 }  // namespace
 
 Result<std::shared_ptr<const RowParser>> RowParser::make(Disk& disk, const RaggedColumn& column) {
-  const bool is_words = !column.vocabulary.empty();
+  const bool is_words = column.has_words();
   if (is_words ? !has_type(IdTypes{}, column.dtype) : !has_type(ElementTypes{}, column.dtype))
     return invalid_argument("data.ragged." + column.name + ": elements cannot be " +
                             std::string(troupe::name(column.dtype)));
   RowParser parser(column);
   if (is_words) {
-    TROUPE_ASSIGN(parser.vocabulary_, Vocabulary::read(disk, column.vocabulary));
+    TROUPE_ASSIGN(parser.vocabulary_, column.vocabulary.empty() ? Vocabulary::of(column.words)
+                                                                : Vocabulary::read(disk, column.vocabulary));
   }
   return std::make_shared<RowParser const>(std::move(parser));
 }

@@ -22,6 +22,12 @@ struct RaggedColumn {
   std::string feature;
   /// If given, the rows of a batch are filled up to the longest one with this number.
   std::optional<double> pad = {};
+  /// If above 0, the words are this many of the most frequent ones in the samples to train on.
+  int64_t most_words = 0;
+  std::vector<std::string> words =
+      {};  ///< in the order of their ids; empty: those of the vocabulary, or not counted yet
+
+  bool has_words() const { return !vocabulary.empty() || !words.empty() || most_words > 0; }
 
   /// Returns the name of the column that goes with it: of the splits or, if it is padded, of the lengths.
   std::string companion() const { return pad ? name + "_lengths" : splits_name(name); }

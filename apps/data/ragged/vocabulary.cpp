@@ -16,6 +16,15 @@ Result<Vocabulary> Vocabulary::read(Disk& disk, std::span<const std::string> fil
   return vocabulary;
 }
 
+Result<Vocabulary> Vocabulary::of(std::span<const std::string> words) {
+  Vocabulary vocabulary;
+  for (const std::string& word : words)
+    if (!vocabulary.ids_.emplace(word, vocabulary.size()).second)
+      return invalid_argument("the word '" + escaped(std::string_view(word).substr(0, most_shown)) +
+                              "' is there twice");
+  return vocabulary;
+}
+
 Status Vocabulary::add_file(Disk& disk, const std::string& file) {
   TROUPE_ASSIGN(auto input, InputFile::open(disk, file));
   TextLines lines(std::move(input));

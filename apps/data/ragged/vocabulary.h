@@ -11,11 +11,16 @@
 
 namespace troupe::data {
 
+/// The characters between the words of a text.
+constexpr std::string_view between_words = " \t\r\n";
+
 class Vocabulary {
  public:
   /// Reads files as if they were one. Fails with DataLoss, naming file and line, if a line is empty, has blanks inside or repeats a
   /// word, or with the error of the disk.
   static Result<Vocabulary> read(Disk& disk, std::span<const std::string> files);
+  /// Returns the vocabulary of words in the order of their ids. Fails with InvalidArgument if one is there twice.
+  static Result<Vocabulary> of(std::span<const std::string> words);
 
   /// Returns the number of the word's line, counted from 0, or size() for a word that is in no file.
   int64_t id_of(std::string_view word) const {
