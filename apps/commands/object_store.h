@@ -15,8 +15,8 @@ namespace troupe::commands {
 /// `region` is empty, it is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, and of AWS_REGION or AWS_DEFAULT_REGION.
 S3Options object_store(const std::string& endpoint = {}, const std::string& region = {});
 
-/// The disk of this machine and the store of objects: the one of the models whose paths begin with s3://, or in which the runs among
-/// them have their checkpoints. Only one store is used. Any thread may use the disk.
+/// The disk of this machine and a store of objects: the one that holds the models whose paths begin with s3://, or the checkpoints
+/// of the runs among them. Only one store is used. Any thread may use the disk.
 class ModelDisk {
  public:
   /// `paths` are those that the user gives. Where none leads to a store, files in it are not found.

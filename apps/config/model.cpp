@@ -161,6 +161,33 @@ void check_split(const Model& model, const nn::Network& network, bool complete, 
   }
 }
 
+/// Adds a summary of the images of each expression of observe.images.
+void add_images(const RunConfig& config, const nn::Network& network, BuiltModel& built,
+                Diagnostics& diagnostics) {
+  constexpr int64_t most_images = 8;
+  const Scope& scope = network.scope();
+  for (const Definition& definition : config.observe.images) {
+    const auto images = evaluate(network, definition, built.symbols, diagnostics);
+    if (!images) continue;
+    const PartialShape& shape = scope.shape(*images);
+    const bool has_shape =
+        !shape.known_rank() ||
+        (shape.has_rank(4) && (shape[3] == unknown_dim || shape[3] == 1 || shape[3] == 3 || shape[3] == 4));
+    const DType dtype = scope.dtype(*images);
+    const bool has_type =
+        dtype == DType::UInt8 || dtype == DType::Float || dtype == DType::Half || dtype == DType::Double;
+    if (has_shape && has_type)
+      built.images.push_back(scope.add_one("ImageSummary",
+                                           {scope.constant(Tensor::scalar(definition.name)), *images},
+                                           {{"max_images", most_images}, {"T", dtype}}));
+    else
+      diagnostics.error_in(
+          definition.expression, 0,
+          "observe.images." + definition.name + ": the result is " + std::string(name(dtype)) + shape.text() +
+              "; images are float or uint8 [batch, height, width, channels] with 1, 3 or 4 channels");
+  }
+}
+
 }  // namespace
 
 BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
@@ -206,6 +233,7 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
           "unknown metric '" + metric.expression.text + "'" + advice_on_metric(metric.expression.text));
     else if (const auto output = scalar_of(metric, false))
       built.metrics.emplace_back(metric.name, *output);
+  if (!network.training()) add_images(config, network, built, diagnostics);
   const bool is_complete = built.symbols.complete && diagnostics.empty();
   check_split(config.model, network, is_complete, diagnostics);
   if (is_complete) check_fine_tuning(config, network, diagnostics);

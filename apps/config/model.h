@@ -14,6 +14,7 @@ struct BuiltModel {
   Symbols symbols;                                      ///< all names of the model
   std::optional<Output> loss;                           ///< a scalar of a floating type
   std::vector<std::pair<std::string, Output>> metrics;  ///< scalars, in the order of the file
+  std::vector<Output> images;  ///< of a model that is not trained: summaries of what observe.images says
 };
 
 /// Builds the model in a network, which provides its variables. `inputs` holds the names of the data's columns and their

@@ -265,6 +265,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.cluster = read_cluster(root.table("cluster"));
   config.use_tasks(config.cluster.tasks, false);
   config.observe = read_observe(root.table("observe"));
+  config.observe.images = read_definitions(root.table("observe").table("images"));
   config.document = document;
   check_across_keys(config, refused_paths, diagnostics);
   refused.complete = refused.complete && names_are_complete(refused_paths, root);

@@ -334,6 +334,8 @@ constexpr Key keys[] = {
     {"observe", Kind::Section, "how the run can be watched", {.initial = "{}"}},
     {"observe.tensorboard", Kind::Boolean, "whether the run writes event files of TensorBoard to its folder", {.initial = "true"}},
     {"observe.histograms", Kind::Boolean, "whether they say at the end of each epoch how the elements of each weight are distributed", {.initial = "false"}},
+    {"observe.images", Kind::Section, "images that they show at the end of each epoch, for the first samples held out, or else to train on", {.initial = "{}"}},
+    {"observe.images.*", Kind::Expression, "a tensor [batch, height, width, channels] with 1, 3 or 4 channels, such as \"reshape(output, [-1, 28, 28, 1])\""},
     {"observe.page", Kind::Endpoints, "where a page shows the run while it trains: ADDRESS:PORT of this machine; port 0: any free one"},
     {"observe.metrics", Kind::Endpoints, "where counters for Prometheus are served, at /metrics: ADDRESS:PORT; port 0: any free one"},
     {"observe.hosts", Kind::Strings, "names under which browsers may ask for them, beside localhost and IP addresses"},

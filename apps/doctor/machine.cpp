@@ -1,9 +1,12 @@
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -101,6 +104,21 @@ Finding open_files() {
   return {Level::Ok, "open files", state, {}};
 }
 
+/// Certificates, the times of records and the timelines of several hosts depend on the clock.
+Finding clock() {
+  struct timex state {};
+  const bool is_synchronised = ::adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0;
+  const std::time_t now = std::time(nullptr);
+  const std::string time = fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(now));
+  if (!is_synchronised)
+    return {Level::Warn, "clock", time + ", not synchronised",
+            "certificates may seem to be not valid yet; a service of NTP helps, such as chrony"};
+  return {Level::Ok,
+          "clock",
+          fmt::format("{}, right within {:.3f} s", time, static_cast<double>(state.maxerror) / 1e6),
+          {}};
+}
+
 /// Looks at the folder, or at the nearest one above it that exists.
 Finding space(const std::string& directory) {
   std::error_code error;
@@ -135,6 +153,7 @@ std::vector<Finding> check_machine(const std::string& directory) {
           huge_pages(),
           shared_memory(),
           open_files(),
+          clock(),
           space(directory),
           program("dot", "a picture of a graph", "graphviz"),
           program("ssh", "a cluster on several hosts", "openssh-client")};

@@ -128,6 +128,8 @@ void EventFile::add_histograms(uint64_t step, std::span<const std::pair<std::str
   if (!summary.empty()) add(step, event_summary, summary);
 }
 
+void EventFile::add_summary(uint64_t step, std::string_view summary) { add(step, event_summary, summary); }
+
 void EventFile::add_hyperparameters(const Hyperparameters& values) {
   std::string start;
   for (const auto& value : values) start += message(start_values, hyperparameter(value));

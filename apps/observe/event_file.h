@@ -29,6 +29,8 @@ class EventFile {
   void add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values);
   /// Adds how the elements of floating tensors are distributed, by the tensors' names. Elements that are not finite do not count.
   void add_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
+  /// Adds the bytes of a Summary, as the ops of summaries yield.
+  void add_summary(uint64_t step, std::string_view summary);
   /// Adds the hyperparameters of the run, by which TensorBoard compares runs.
   void add_hyperparameters(const Hyperparameters& values);
   /// Adds the graph of the model, as the bytes of a GraphDef.

@@ -176,6 +176,7 @@ std::vector<std::string> warnings_of_unused(const Graph& graph, const config::Ru
                                             const config::BuiltModel& model, std::vector<Output> outputs) {
   const auto scores = scores_of(model);
   outputs.insert(outputs.end(), scores.begin(), scores.end());
+  outputs.insert(outputs.end(), model.images.begin(), model.images.end());
   const std::vector<bool> needed = nodes_needed(graph, outputs);
   std::vector<std::string> warnings;
   for (const config::Definition& definition : config.model.graph) {

@@ -1,7 +1,5 @@
 #include "apps/train/evaluation.h"
 
-#include "graph/build/variables.h"
-
 namespace troupe::train {
 
 Evaluation::Evaluation(Session& session, const TrainingGraph& graph) : graph_(graph) {
@@ -28,15 +26,6 @@ std::vector<Tensor> feeds_of(const TowerInputs& inputs, const data::Dataset& dat
   std::vector<Tensor> feeds;
   for (const auto& [name, placeholder] : inputs.columns) feeds.push_back(*data.find(name));
   return feeds;
-}
-
-std::vector<std::pair<std::string, Tensor>> named_weights(Session& session, const Graph& graph) {
-  const std::vector<Output> weights = trainable_variables(graph);
-  const std::vector<Tensor> values = session.run(weights);
-  std::vector<std::pair<std::string, Tensor>> result;
-  for (size_t i = 0; i < weights.size(); ++i)
-    result.emplace_back(graph.node(weights[i].node).name, values[i]);
-  return result;
 }
 
 double number(const Tensor& scalar) {

@@ -27,8 +27,6 @@ class Evaluation {
 
 /// Returns the tensors of the columns that the inputs of a tower name, in order.
 std::vector<Tensor> feeds_of(const TowerInputs& inputs, const data::Dataset& data);
-/// Returns the names and values of the trainable variables of the session's graph. Throws Error.
-std::vector<std::pair<std::string, Tensor>> named_weights(Session& session, const Graph& graph);
 /// Returns a float or double scalar as a double.
 double number(const Tensor& scalar);
 

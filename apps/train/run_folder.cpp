@@ -148,6 +148,10 @@ Status RunFolder::write_events(std::string_view graph_def, const observe::Hyperp
   return {};
 }
 
+void RunFolder::log_summary(uint64_t step, std::string_view summary) {
+  if (events_) events_->add_summary(step, summary);
+}
+
 void RunFolder::log_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values) {
   if (events_) events_->add_histograms(step, values);
 }

@@ -59,6 +59,8 @@ class RunFolder {
   Status write_events(std::string_view graph_def, const observe::Hyperparameters& hyperparameters);
   /// Writes to that file, if there is one, how the elements of tensors are distributed.
   void log_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
+  /// Writes to that file, if there is one, a Summary of TensorFlow.
+  void log_summary(uint64_t step, std::string_view summary);
   /// Appends a line {"step": ..., "time": seconds since 1970, "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
 

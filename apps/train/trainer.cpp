@@ -19,6 +19,7 @@
 #include "apps/train/changed_model.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
+#include "apps/train/epoch_events.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
 #include "apps/train/hyperparameters.h"
@@ -429,9 +430,8 @@ class Run {
 
   Status end_epoch(uint64_t epoch) {
     const Record record = log_metrics();
-    if (folder_ && config_.observe.histograms)
-      folder_->log_histograms(progress_.step,
-                              with_session([&] { return named_weights(*session_, *graph_); }));
+    const ShownModel shown{config_.observe, *graph_, model_, data_.valid ? *data_.valid : *data_.train};
+    if (folder_) with_session([&] { log_events(shown, *session_, progress_.step, *folder_); });
     progress_.epoch_loss = {};
     const auto& all = config_.train.max_epochs;
     std::string line = fmt::format("epoch {}{}  loss {:.4f}", epoch, all ? fmt::format(" of {}", *all) : "",

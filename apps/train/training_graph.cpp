@@ -204,6 +204,7 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
   TROUPE_RETURN_IF_FAILED(builder.status());
   result.evaluation_loss = *evaluated.loss;
   result.metrics = evaluated.metrics;
+  result.images = evaluated.images;
   result.set_metrics = set_metrics_of(config);
   SharedUpdate update(config, builder, shards);
   result.loss = update.mean_loss();

@@ -42,6 +42,7 @@ struct TrainingGraph {
   TowerInputs evaluation;
   Output evaluation_loss;
   std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower
+  std::vector<Output> images;                           ///< summaries of the evaluation tower
   SetMetrics set_metrics;                               ///< those of `metrics` that are vectors of means
   std::optional<Output> lower_rate;  ///< for train.plateau: the target that lowers the learning rate
   Output initializer;

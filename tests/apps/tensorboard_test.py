@@ -34,6 +34,16 @@ def check_histograms():
     assert abs(value.bucket_limit[-1] - value.max) < 1e-9 and len(value.bucket_limit) == len(value.bucket), value
 
 
+def check_images():
+    train("--set", "run.name=pictures", "--set", "train.max_epochs=2", "--set", "observe.images={digit='reshape(image, [-1, 8, 8, 1])'}")
+    events = EventAccumulator("runs/pictures/001", size_guidance={"images": 0})
+    events.Reload()
+    assert {f"digit/image/{i}" for i in range(8)} == set(events.Tags()["images"]), events.Tags()
+    first, second = events.Images("digit/image/0")
+    assert second.step == 2 * first.step and (first.width, first.height) == (8, 8), (first.step, second.step)
+    assert first.encoded_image_string.startswith(b"\x89PNG"), first.encoded_image_string[:8]
+
+
 def check_hyperparameters():
     from tensorboard.plugins.hparams import plugin_data_pb2
 
@@ -63,6 +73,7 @@ def main():
         names = {node.name for node in events.Graph().node}
         assert {"image", "w1", "logits", "probabilities"} <= names, names
         check_histograms()
+        check_images()
         check_hyperparameters()
         train("--set", "run.name=silent", "--set", "train.max_epochs=1", "--set", "observe.tensorboard=false")
         assert not any(name.startswith("events") for name in os.listdir("runs/silent/001"))
