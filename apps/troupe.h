@@ -24,6 +24,7 @@
 #include "apps/nn/schedules.h"
 #include "apps/nn/variable_snapshot.h"
 #include "apps/nn/weight_averages.h"
+#include "apps/runtime_metrics.h"
 #include "apps/samples.h"
 #include "apps/training.h"
 #include "graph/build/control_flow.h"

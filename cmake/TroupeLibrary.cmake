@@ -64,6 +64,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/schedules.h
   apps/nn/weight_averages.h
   apps/cluster_file.h
+  apps/runtime_metrics.h
   apps/samples.h
   apps/training.h
   apps/troupe.h
