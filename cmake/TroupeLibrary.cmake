@@ -96,6 +96,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/service.h
 
   # The C interface.
+  apps/c/cluster.h
   apps/c/graph.h
   apps/c/model.h
   apps/c/runtime.h

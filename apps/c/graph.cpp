@@ -1,7 +1,5 @@
 #include "apps/c/graph.h"
 
-#include <cstdlib>
-
 #include "apps/c/graph_handle.h"
 #include "apps/c/handles.h"
 #include "apps/interop/read_graph.h"
@@ -56,16 +54,9 @@ troupe_code troupe_graph_write(const troupe_graph* graph, char** bytes, size_t* 
     const Graph& written = needed(graph, "graph").shared->graph;
     auto& result = needed(bytes, "bytes");
     auto& length = needed(size, "size");
-    const std::string text = troupe::interop::write_graph_def(written, troupe::interop::Format::Binary);
-    auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
-    if (!copy) throw std::bad_alloc();
-    std::memcpy(copy, text.c_str(), text.size() + 1);
-    result = copy;
-    length = text.size();
+    hand_over(troupe::interop::write_graph_def(written, troupe::interop::Format::Binary), result, length);
   });
 }
-
-void troupe_bytes_destroy(char* bytes) { std::free(bytes); }
 
 troupe_code troupe_graph_find(const troupe_graph* graph, const char* name, troupe_output* output) {
   return guarded([&] {

@@ -28,7 +28,6 @@ TROUPE_C troupe_code troupe_graph_read(troupe_runtime* runtime, const void* byte
 TROUPE_C void troupe_graph_destroy(troupe_graph* graph);
 /// Returns the graph as a GraphDef in binary form. The caller releases the bytes with troupe_bytes_destroy().
 TROUPE_C troupe_code troupe_graph_write(const troupe_graph* graph, char** bytes, size_t* size);
-TROUPE_C void troupe_bytes_destroy(char* bytes);
 
 /// Finds "name" or "name:1", or "^name", which is the node itself. Fails with NotFound and the most similar name.
 TROUPE_C troupe_code troupe_graph_find(const troupe_graph* graph, const char* name, troupe_output* output);

@@ -1,5 +1,5 @@
-// What the implementation of the C interface shares: the handles of values and runtimes, and the way from exceptions to codes. Not
-// installed.
+// What the implementation of the C interface shares: the handles of values, clusters and runtimes, and the way from exceptions to
+// codes. Not installed.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/net/cluster.h"
 #include "actors/runtime.h"
+#include "apps/c/cluster.h"
 #include "apps/c/runtime.h"
 #include "apps/c/tensor.h"
 #include "graph/build/graph.h"
@@ -19,6 +21,12 @@
 
 struct troupe_tensor {
   troupe::Tensor value;
+};
+
+struct troupe_cluster {
+  troupe::ClusterSpec spec;
+  std::string job;  ///< the task of this process
+  int32_t task = 0;
 };
 
 struct troupe_runtime {
@@ -66,6 +74,8 @@ std::span<T> array(T* pointer, size_t count, const char* what) {
   return {pointer, count};
 }
 std::vector<std::string> texts(const char* const* pointers, size_t count, const char* what);
+/// Stores a copy of a text, with a zero byte behind it, for troupe_bytes_destroy().
+void hand_over(const std::string& text, char*& bytes, size_t& size);
 /// Returns an element. Throws Error(OutOfRange) if there is none.
 template <class List>
 auto& element(List& list, size_t index, const char* what) {

@@ -1,20 +1,36 @@
 #include "apps/c/runtime.h"
 
 #include "apps/c/handles.h"
+#include "apps/runtime_metrics.h"
 
 using namespace troupe::
     c;  // NOLINT(google-build-using-namespace): the functions below belong to no namespace
 
+namespace {
+
+troupe::RuntimeOptions options_of(const troupe_runtime_options& from) {
+  troupe::RuntimeOptions options;
+  options.threads = from.threads;
+  options.memory = from.memory;
+  troupe::TaskOptions& task = options.tasks.front();
+  if (from.cpus != 0) task.cpus = from.cpus;
+  if (from.cluster) {
+    options.cluster = from.cluster->spec;
+    task.job = from.cluster->job;
+    task.task = from.cluster->task;
+  }
+  if (from.listen) options.listen = from.listen;
+  options.roots = texts(from.roots, from.root_count, "roots");
+  return options;
+}
+
+}  // namespace
+
 troupe_code troupe_runtime_create(const troupe_runtime_options* options, troupe_runtime** runtime) {
   return guarded([&] {
     auto& result = needed(runtime, "runtime");
-    const troupe_runtime_options wanted = known(options);
-    troupe::RuntimeOptions made;
-    made.threads = wanted.threads;
-    made.memory = wanted.memory;
-    if (wanted.cpus != 0) made.tasks.front().cpus = wanted.cpus;
     auto handle = std::make_unique<troupe_runtime>();
-    handle->runtime = std::make_shared<troupe::Runtime>(made);
+    handle->runtime = std::make_shared<troupe::Runtime>(options_of(known(options)));
     handle->devices = handle->runtime->devices();
     result = handle.release();
   });
@@ -29,6 +45,19 @@ troupe_code troupe_runtime_device_count(const troupe_runtime* runtime, size_t* c
 troupe_code troupe_runtime_device(const troupe_runtime* runtime, size_t index, const char** name) {
   return guarded(
       [&] { needed(name, "name") = element(needed(runtime, "runtime").devices, index, "device").c_str(); });
+}
+
+troupe_code troupe_runtime_status(const troupe_runtime* runtime) {
+  return guarded([&] { throw_if_failed(needed(runtime, "runtime").runtime->status()); });
+}
+
+troupe_code troupe_runtime_metrics(const troupe_runtime* runtime, char** text, size_t* size) {
+  return guarded([&] {
+    const troupe::Runtime& measured = *needed(runtime, "runtime").runtime;
+    auto& result = needed(text, "text");
+    auto& length = needed(size, "size");
+    hand_over(metrics_text(measured), result, length);
+  });
 }
 
 troupe_code troupe_cancellation_create(troupe_cancellation** cancellation) {

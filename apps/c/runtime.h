@@ -3,6 +3,7 @@
 // C++.
 #pragma once
 
+#include "apps/c/cluster.h"
 #include "apps/c/status.h"
 
 #ifdef __cplusplus
@@ -18,16 +19,30 @@ typedef struct troupe_runtime_options {
   size_t threads;   ///< that compute; 0: one for each core
   uint64_t memory;  ///< the most bytes that tensors may use, at least 16 MiB; 0: 80 % of the machine's
   int32_t cpus;     ///< the number of devices CPU:0, CPU:1, ...; 0: one
+  /// The cluster of which this process is a node, or a client if the cluster has no such task; null: none. Sessions span all tasks.
+  const troupe_cluster* cluster;
+  /// Where a node listens: "0.0.0.0:4242", or "fd:5" for an inherited socket; null: at its endpoint in `cluster`.
+  const char* listen;
+  /// The folders that must contain all files that sessions name, also those of other processes; none: files may be anywhere.
+  const char* const* roots;
+  size_t root_count;
 } troupe_runtime_options;
 
-/// Creates a runtime. `options` may be null. Fails with InvalidArgument if the options are wrong, and with ResourceExhausted if the
-/// system has no threads left.
+/// Creates a runtime. `options` may be null. Fails with InvalidArgument if the options are wrong, with ResourceExhausted if the
+/// system has no threads left, with AlreadyExists if the endpoint of a node is in use, and with Unavailable if it cannot listen
+/// there. A node serves its cluster until the runtime ends; it does not wait for the others, but sessions do.
 TROUPE_C troupe_code troupe_runtime_create(const troupe_runtime_options* options, troupe_runtime** runtime);
 TROUPE_C void troupe_runtime_destroy(troupe_runtime* runtime);
 /// Return how many devices there are, and the full name of one: "/job:localhost/replica:0/task:0/device:CPU:0". Fails with
 /// OutOfRange.
 TROUPE_C troupe_code troupe_runtime_device_count(const troupe_runtime* runtime, size_t* count);
 TROUPE_C troupe_code troupe_runtime_device(const troupe_runtime* runtime, size_t index, const char** name);
+/// Fails with the reason why this process must be replaced: an actor has failed for good, or another process has taken the place of
+/// this task in its cluster.
+TROUPE_C troupe_code troupe_runtime_status(const troupe_runtime* runtime);
+/// Returns what a runtime has counted, in the text format of Prometheus: memory, steps, messages and links, under names that begin
+/// with "troupe_". The caller releases the text, behind which is a zero byte, with troupe_bytes_destroy().
+TROUPE_C troupe_code troupe_runtime_metrics(const troupe_runtime* runtime, char** text, size_t* size);
 
 /// A cancellation ends the steps and trainings that are given it. It must live longer than they run. Any thread, also several.
 TROUPE_C troupe_code troupe_cancellation_create(troupe_cancellation** cancellation);

@@ -8,6 +8,7 @@
 struct troupe_session {
   std::shared_ptr<troupe::c::SharedGraph> graph;  ///< outlives the session
   troupe::Session session;
+  std::vector<troupe::DeviceDescription> devices = session.devices();
 };
 
 using namespace troupe::
@@ -19,6 +20,16 @@ std::chrono::nanoseconds duration(int64_t nanoseconds, const char* what) {
   if (nanoseconds < 0)
     throw troupe::Error(troupe::invalid_argument(std::string(what) + " must not be negative"));
   return std::chrono::nanoseconds(nanoseconds);
+}
+
+troupe::SessionOptions options_of(const troupe_session_options& from) {
+  troupe::SessionOptions options;
+  if (from.seed) options.seed = static_cast<uint64_t>(*from.seed);
+  if (from.soft_placement) options.placement = troupe::Placement::Soft;
+  if (from.start_timeout_ns != 0) options.start_timeout = duration(from.start_timeout_ns, "start_timeout_ns");
+  options.tasks = texts(from.tasks, from.task_count, "tasks");
+  if (from.share_state) options.share_state = *from.share_state;
+  return options;
 }
 
 std::vector<std::pair<troupe::Output, troupe::Tensor>> feeds_of(const troupe_step& step) {
@@ -50,15 +61,34 @@ troupe_code troupe_session_create(troupe_graph* graph, const troupe_session_opti
   return guarded([&] {
     const auto& shared = needed(graph, "graph").shared;
     auto& result = needed(session, "session");
-    const troupe_session_options wanted = known(options);
-    troupe::SessionOptions made;
-    if (wanted.seed) made.seed = static_cast<uint64_t>(*wanted.seed);
-    if (wanted.soft_placement) made.placement = troupe::Placement::Soft;
-    result = new troupe_session{shared, shared->runtime->session(shared->graph, made)};
+    const auto wanted = options_of(known(options));
+    result = new troupe_session{shared, shared->runtime->session(shared->graph, wanted)};
+  });
+}
+
+troupe_code troupe_session_connect(troupe_graph* graph, const char* endpoint, const troupe_cluster* cluster,
+                                   const troupe_session_options* options, troupe_session** session) {
+  return guarded([&] {
+    const auto& shared = needed(graph, "graph").shared;
+    const troupe::MasterOptions master{text(endpoint, "endpoint"), needed(cluster, "cluster").spec};
+    auto& result = needed(session, "session");
+    const auto wanted = options_of(known(options));
+    result = new troupe_session{shared, shared->runtime->connect(shared->graph, master, wanted)};
   });
 }
 
 void troupe_session_destroy(troupe_session* session) { delete session; }
+
+troupe_code troupe_session_device_count(const troupe_session* session, size_t* count) {
+  return guarded([&] { needed(count, "count") = needed(session, "session").devices.size(); });
+}
+
+troupe_code troupe_session_device(const troupe_session* session, size_t index, troupe_device* device) {
+  return guarded([&] {
+    const auto& from = element(needed(session, "session").devices, index, "device");
+    needed(device, "device") = {from.name.c_str(), from.type.c_str(), from.memory, from.incarnation};
+  });
+}
 
 troupe_code troupe_session_run(troupe_session* session, const troupe_step* step, troupe_tensor** results) {
   return guarded([&] {

@@ -2,6 +2,7 @@
 // its graph and its runtime alive. Public header, C11 and C++.
 #pragma once
 
+#include "apps/c/cluster.h"
 #include "apps/c/graph.h"
 
 #ifdef __cplusplus
@@ -16,7 +17,23 @@ typedef struct troupe_session_options {
   /// The seed of the random ops that have none of their own; null: they draw other numbers in every session.
   const int64_t* seed;
   bool soft_placement;  ///< whether a request of a device that nobody has is ignored
+  // Of sessions in a cluster:
+  int64_t start_timeout_ns;  ///< how long to wait until all tasks are linked; 0: a minute
+  /// The tasks that the session uses beside that of its master (this one, or that at `endpoint`), as "/job:ps" or
+  /// "/job:worker/task:1"; none: all.
+  const char* const* tasks;
+  size_t task_count;
+  /// Whether the session shares its variables with the others that share theirs; null: in a cluster it does, otherwise not.
+  const bool* share_state;
 } troupe_session_options;
+
+/// A device that a session may use.
+typedef struct troupe_device {
+  const char* name;      ///< "/job:ps/replica:0/task:0/device:CPU:0"
+  const char* type;      ///< "CPU"
+  uint64_t memory;       ///< how many bytes tensors may use there
+  uint64_t incarnation;  ///< random per life of the device
+} troupe_device;
 
 /// What a step computes: `fetches`, with `feed_values` in place of the outputs `feeds`, and the effects of `targets`.
 typedef struct troupe_step {
@@ -32,11 +49,23 @@ typedef struct troupe_step {
   const troupe_cancellation* cancellation;  ///< may be null
 } troupe_step;
 
-/// Opens a session. `options` may be null.
+/// Opens a session. `options` may be null. In a cluster, waits until all tasks of the session are linked; fails with
+/// DeadlineExceeded, whose text lists the missing tasks and the reasons, or with the code of a refusal.
 TROUPE_C troupe_code troupe_session_create(troupe_graph* graph, const troupe_session_options* options,
                                            troupe_session** session);
+/// Opens a session in a running cluster of which the runtime of the graph is no part. The node at `endpoint`, "a.lab:4242", is its
+/// master: it holds the graph and runs the steps on the devices of the cluster; this process only sends feeds and gets fetches. The
+/// members of `cluster` are not used. Fails with DeadlineExceeded or Unavailable if the node cannot be reached or other tasks are
+/// missing, and with FailedPrecondition, PermissionDenied or InvalidArgument if one side refuses the other.
+TROUPE_C troupe_code troupe_session_connect(troupe_graph* graph, const char* endpoint,
+                                            const troupe_cluster* cluster,
+                                            const troupe_session_options* options, troupe_session** session);
 /// Ends the session, and with it its steps and its state.
 TROUPE_C void troupe_session_destroy(troupe_session* session);
+/// Return how many devices the session may use, and one of them, as they were when it was opened. Fails with OutOfRange.
+TROUPE_C troupe_code troupe_session_device_count(const troupe_session* session, size_t* count);
+TROUPE_C troupe_code troupe_session_device(const troupe_session* session, size_t index,
+                                           troupe_device* device);
 /// Runs a step, and stores a tensor for each fetch in `results`; the caller destroys them. After a failure there are none. Nodes
 /// that have been added to the graph since the last step are part of it. Fails with InvalidArgument if the step does not fit the
 /// graph, with Cancelled or DeadlineExceeded, with FailedPrecondition if the session is closed, or with the error of an op.

@@ -1,5 +1,7 @@
 #include "apps/c/status.h"
 
+#include <cstdlib>
+
 #include "apps/c/handles.h"
 
 namespace troupe::c {
@@ -28,6 +30,14 @@ std::vector<std::string> texts(const char* const* pointers, size_t count, const 
   return result;
 }
 
+void hand_over(const std::string& text, char*& bytes, size_t& size) {
+  auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (!copy) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  bytes = copy;
+  size = text.size();
+}
+
 }  // namespace troupe::c
 
 const char* troupe_version() { return TROUPE_VERSION; }
@@ -39,3 +49,5 @@ const char* troupe_code_name(troupe_code code) {
 
 const char* troupe_error_message() { return troupe::c::last_failure.message.c_str(); }
 const char* troupe_error_node() { return troupe::c::last_failure.node.c_str(); }
+
+void troupe_bytes_destroy(char* bytes) { std::free(bytes); }

@@ -49,6 +49,8 @@ TROUPE_C const char* troupe_code_name(troupe_code code);
 /// (empty: none in particular). They live until the next failure on this thread. Empty if nothing has failed.
 TROUPE_C const char* troupe_error_message(void);
 TROUPE_C const char* troupe_error_node(void);
+/// Releases bytes that a function has stored in a `char**`.
+TROUPE_C void troupe_bytes_destroy(char* bytes);
 
 #ifdef __cplusplus
 }

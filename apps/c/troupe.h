@@ -2,6 +2,7 @@
 // C11 and C++.
 #pragma once
 
+#include "apps/c/cluster.h"
 #include "apps/c/graph.h"
 #include "apps/c/model.h"
 #include "apps/c/runtime.h"

@@ -121,6 +121,8 @@ build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"
 run "$work/consumer/c_nulls"
 run "$work/consumer/c_graphs"
+mkdir "$work/c_cluster"
+run "$work/consumer/c_clusters" "$prefix/bin/troupe" "$work/c_cluster"
 run "$work/consumer/c_models" "$source/examples/digits.toml" "$work/c_runs"
 run "$work/consumer/late" "$library" "${library%/*}/libtroupe_inference.so"
 

@@ -283,6 +283,36 @@ static void steps_end(void) {
   troupe_graph_destroy(graph);
 }
 
+static void files_outside_the_roots_are_refused(void) {
+  static const char definition[] =
+      "node { name: 'name' op: 'Const' attr { key: 'dtype' value { type: DT_STRING } } attr { key: 'value'"
+      "       value { tensor { dtype: DT_STRING tensor_shape {} string_val: '/proc/version' } } } }"
+      "node { name: 'file' op: 'ReadFile' input: 'name' }";
+  const char* const roots[] = {"/nowhere", "/proc"};
+  troupe_runtime_options options = {.size = sizeof options, .threads = 1, .roots = roots};
+  for (options.root_count = 1; options.root_count <= 2; ++options.root_count) {
+    troupe_runtime* runtime;
+    troupe_graph* graph;
+    troupe_session* session;
+    troupe_output file;
+    troupe_tensor* content;
+    OK(troupe_runtime_create(&options, &runtime));
+    OK(troupe_graph_read(runtime, definition, sizeof definition - 1, &graph));
+    OK(troupe_graph_find(graph, "file", &file));
+    OK(troupe_session_create(graph, NULL, &session));
+    const troupe_step step = {.size = sizeof step, .fetches = &file, .fetch_count = 1};
+    if (options.root_count == 1) {
+      FAILS(troupe_session_run(session, &step, &content), TROUPE_PERMISSION_DENIED, "/proc/version");
+    } else {
+      OK(troupe_session_run(session, &step, &content));
+      troupe_tensor_destroy(content);
+    }
+    troupe_session_destroy(session);
+    troupe_graph_destroy(graph);
+    troupe_runtime_destroy(runtime);
+  }
+}
+
 int main(void) {
   versions_and_codes();
   tensors();
@@ -290,4 +320,5 @@ int main(void) {
   graphs_grow_while_sessions_run_them();
   attributes();
   steps_end();
+  files_outside_the_roots_are_refused();
 }

@@ -16,6 +16,14 @@ static void handles(void) {
   REFUSED(troupe_runtime_create(NULL, NULL));
   REFUSED(troupe_runtime_device_count(NULL, NULL));
   REFUSED(troupe_runtime_device(NULL, 0, NULL));
+  REFUSED(troupe_runtime_status(NULL));
+  REFUSED(troupe_runtime_metrics(NULL, NULL, NULL));
+  REFUSED(troupe_cluster_create(NULL, NULL, 0, NULL));
+  REFUSED(troupe_cluster_read(NULL, NULL, 0, NULL));
+  REFUSED(troupe_cluster_set_endpoint(NULL, NULL, 0, NULL));
+  REFUSED(troupe_cluster_set_tls(NULL, NULL, NULL, NULL));
+  REFUSED(troupe_cluster_set_transport(NULL, TROUPE_TRANSPORT_TCP));
+  REFUSED(troupe_cluster_set_plain_anywhere(NULL, true));
   REFUSED(troupe_cancellation_create(NULL));
   REFUSED(troupe_cancellation_cancel(NULL));
   REFUSED(troupe_graph_create(NULL, NULL));
@@ -42,6 +50,9 @@ static void handles(void) {
   REFUSED(troupe_node_set_strings(NULL, NULL, NULL, NULL, 1));
   REFUSED(troupe_node_add(NULL, NULL));
   REFUSED(troupe_session_create(NULL, NULL, NULL));
+  REFUSED(troupe_session_connect(NULL, NULL, NULL, NULL, NULL));
+  REFUSED(troupe_session_device_count(NULL, NULL));
+  REFUSED(troupe_session_device(NULL, 0, NULL));
   REFUSED(troupe_session_run(NULL, NULL, NULL));
   REFUSED(troupe_session_cancel(NULL));
   REFUSED(troupe_session_close(NULL, 0));
@@ -73,6 +84,24 @@ static void members(void) {
   OK(troupe_graph_create(runtime, &graph));
   OK(troupe_session_create(graph, NULL, &session));
   troupe_step step = {.size = sizeof step, .fetch_count = 1};
+  troupe_cluster* cluster = NULL;
+  char* text = NULL;
+  REFUSED(troupe_cluster_create("lab", "ps", 0, NULL));
+  REFUSED(troupe_runtime_metrics(runtime, &text, NULL));
+  REFUSED(troupe_session_device(session, 0, NULL));
+  OK(troupe_cluster_create("lab", NULL, 0, &cluster));
+  REFUSED(troupe_cluster_set_endpoint(cluster, NULL, 0, "a:1"));
+  REFUSED(troupe_cluster_set_endpoint(cluster, "ps", 0, NULL));
+  REFUSED(troupe_cluster_set_tls(cluster, "certificate", "key", NULL));
+  REFUSED(troupe_session_connect(graph, NULL, cluster, NULL, &session));
+  REFUSED(troupe_session_connect(graph, "a:1", NULL, NULL, &session));
+  const troupe_session_options no_tasks = {.size = sizeof no_tasks, .task_count = 1};
+  REFUSED(troupe_session_connect(graph, "a:1", cluster, &no_tasks, &session));
+  const troupe_runtime_options no_roots = {.size = sizeof no_roots, .root_count = 1};
+  troupe_runtime* rootless = NULL;
+  REFUSED(troupe_runtime_create(&no_roots, &rootless));
+  EXPECT(text == NULL && rootless == NULL);
+  troupe_cluster_destroy(cluster);
   REFUSED(troupe_session_run(session, NULL, NULL));
   REFUSED(troupe_session_run(session, &step, NULL));
   step = (troupe_step){.size = sizeof step, .feed_count = 1};
@@ -95,6 +124,7 @@ static void members(void) {
 int main(void) {
   troupe_tensor_destroy(NULL);
   troupe_runtime_destroy(NULL);
+  troupe_cluster_destroy(NULL);
   troupe_cancellation_destroy(NULL);
   troupe_graph_destroy(NULL);
   troupe_bytes_destroy(NULL);
