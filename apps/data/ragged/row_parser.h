@@ -24,8 +24,8 @@ struct RaggedColumn {
   std::optional<double> pad = {};
   /// If above 0, the words are this many of the most frequent ones in the samples to train on.
   int64_t most_words = 0;
-  std::vector<std::string> words =
-      {};  ///< in the order of their ids; empty: those of the vocabulary, or not counted yet
+  /// In the order of their ids; empty: those of the vocabulary, or not counted yet.
+  std::vector<std::string> words = {};
 
   bool has_words() const { return !vocabulary.empty() || !words.empty() || most_words > 0; }
 
