@@ -15,6 +15,7 @@
 #include "apps/runs/model_warnings.h"
 #include "apps/runs/predictions.h"
 #include "graph/build/needed_part.h"
+#include "graph/build/split.h"
 #include "kernels/constructors.h"
 
 namespace troupe::runs {
@@ -139,9 +140,29 @@ class Builder {
   /// Returns the variable of a weight or, if the run keeps averages of weights, its average.
   Output variable(const nn::Weight& weight) {
     const bool averaged = config_.train.average && weight.trainable;
+    const Scope scope = averaged ? root_.with_prefix("averages") : root_;
     const auto [at, is_new] = variables_.try_emplace(weight.name);
-    if (is_new) at->second = nn::add_variable(averaged ? root_.with_prefix("averages") : root_, weight);
+    if (!is_new) return at->second;
+    const auto split = std::ranges::find(config_.model.split, weight.name, &config::SplitWeight::name);
+    const bool has_parts = split != config_.model.split.end() && split->dimension != 0;
+    at->second = has_parts ? joined_parts(scope, weight, split->dimension) : nn::add_variable(scope, weight);
     return at->second;
+  }
+
+  /// Returns a weight that model.split has cut by another dimension than that of its rows. Its parts are variables of their own, as
+  /// in the checkpoints of the run.
+  Output joined_parts(const Scope& scope, const nn::Weight& weight, int64_t dimension) const {
+    std::vector<Output> parts;
+    for (int64_t i = 0; i < config_.model.split_over; ++i) {
+      nn::Weight part = weight;
+      std::vector<int64_t> dims(weight.shape.dims().begin(), weight.shape.dims().end());
+      int64_t& size = dims[static_cast<size_t>(dimension)];
+      size = part_range(size, i, config_.model.split_over).size;
+      part.name += "/part_" + std::to_string(i);
+      part.shape = value_or_throw(Shape::make(dims, weight.dtype));
+      parts.push_back(nn::add_variable(scope, part));
+    }
+    return concat(root_.with_prefix(weight.name), parts, dimension);
   }
 
   std::vector<std::pair<std::string, Output>> predictions_of(const config::BuiltModel& model) const {

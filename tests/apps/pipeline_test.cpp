@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
@@ -155,6 +156,21 @@ BOOST_AUTO_TEST_CASE(a_run_with_split_rows_is_resumed_over_another_number_of_dev
   const size_t at = resumed.output().rfind("valid/accuracy ");
   BOOST_TEST_REQUIRE(at != std::string::npos, resumed.output());
   BOOST_TEST(std::stod(resumed.output().substr(at + 15)) > 0.9, resumed.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_run_with_split_columns_is_loaded) {
+  for (const std::string average : {"", "0.9"}) {
+    Settings columns = {"--set", "model.split={w1=1,w2=1}", "--set", "model.split_over=3",
+                        "--set", "train.max_epochs=2",      "--json"};
+    if (!average.empty()) columns = both(columns, {"--set", "train.average=" + average});
+    Program trained(TROUPE_PROGRAM, run("columns" + average, columns));
+    BOOST_TEST_REQUIRE(trained.end() == 0, trained.output());
+    Program evaluated(TROUPE_PROGRAM, {"eval", folder.path() + "/columns" + average, "--json"});
+    BOOST_TEST_REQUIRE(evaluated.end() == 0, evaluated.output());
+    const auto result = nlohmann::json::parse(trained.output()),
+               scores = nlohmann::json::parse(evaluated.output()).at("scores");
+    BOOST_TEST(scores.at("accuracy") == result.at("valid/accuracy"));
+  }
 }
 
 // Another worker takes the place of the one that was killed, and the run goes on from its last checkpoint.
