@@ -65,8 +65,8 @@ void add_export_command(CLI::App& app, int& result) {
       ->required();
   command
       ->add_option("to", arguments->to,
-                   "what to write: NAME.safetensors (the weights), otherwise a folder in TensorFlow's "
-                   "SavedModel format")
+                   "what to write: NAME.onnx, NAME.safetensors (the weights), otherwise a folder in "
+                   "TensorFlow's SavedModel format; also s3://BUCKET/KEY")
       ->required();
   command->add_flag("--json", arguments->json, "print the result or the error as one line of JSON");
   command->callback([arguments, &result] { result = export_model(*arguments); });

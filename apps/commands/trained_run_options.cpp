@@ -35,7 +35,7 @@ void add_trained_run(CLI::App& command, TrainedRunOptions& options) {
       ->required();
   command
       .add_option("--set", options.set,
-                  "override a value of the run file that concerns the data: --set data.delimiter=;")
+                  "override a value of the run file that concerns the data: --set 'data.delimiter=;'")
       ->take_all();
   command.add_option("--threads", options.threads, "compute threads (one per core)")
       ->check(CLI::Range(1, 1024));

@@ -86,7 +86,7 @@ constexpr Foreign keys[] = {
     {"batch_size per_device_batch_size ", "write data.batch"},
     {"validation_split val_split validation_fraction test_size ", "write data.valid = { split = 0.2 }"},
     {"validation_data val_data ", "write data.valid = { files = [...] }"},
-    {"device gpu gpus cuda accelerator ", "write run.gpus; a program built with CUDA uses all GPUs of its machine"},
+    {"device gpu gpus cuda accelerator ", "leave it out: a program built with CUDA uses all GPUs of its machine; run.gpus = 1 takes fewer"},
     {"num_workers n_jobs workers ", "write run.threads; processes are started with --local worker=2"},
     {"random_state random_seed manual_seed ", "write run.seed"},
     {"log_dir logdir output_dir save_dir ", "write run.directory"},

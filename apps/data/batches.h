@@ -8,6 +8,11 @@
 
 namespace troupe::data {
 
+/// The batches that are made ahead of their use.
+struct BatchQueue {
+  size_t ready = 0, most = 0;
+};
+
 class Batches {
  public:
   virtual ~Batches() = default;
@@ -17,6 +22,8 @@ class Batches {
   uint64_t epoch_of(uint64_t step) const { return step / static_cast<uint64_t>(per_epoch()); }
   /// Returns the batch of a step; steps are counted from 0 over all epochs. Fails as the files of the data set do.
   virtual Result<Dataset> at(uint64_t step) = 0;
+  /// Returns how many batches are ready; nothing if batches are made when they are asked for.
+  virtual std::optional<BatchQueue> queue() { return {}; }
 
  protected:
   /// There must be at least one sample, and `batch` must be at least 1 (asserted).

@@ -79,6 +79,9 @@ std::string run_metrics(const RunSnapshot& run) {
   if (run.pace.last_step)
     metrics.gauge("troupe_last_step", "The step after which the run ends at the latest.",
                   static_cast<double>(*run.pace.last_step));
+  if (run.input)
+    metrics.gauge("troupe_input_batches_ready", "Batches that are made and wait to be used.",
+                  static_cast<double>(run.input->ready));
   metrics.gauge("troupe_loss", "The loss of the last step.", run.loss);
   metrics.gauge("troupe_epoch_loss", "The mean loss of the present epoch.", run.pace.epoch_loss);
   metrics.gauge("troupe_steps_per_second", "Training steps per second, lately.", run.pace.steps_per_second);

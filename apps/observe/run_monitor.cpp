@@ -79,6 +79,11 @@ void RunMonitor::gradients(const GradientCounts& counts) {
   gradients_ = counts;
 }
 
+void RunMonitor::input(const InputQueue& queue) {
+  const std::lock_guard lock(mutex_);
+  input_ = queue;
+}
+
 void RunMonitor::saved(const std::string& checkpoint, uint64_t step) {
   const std::lock_guard lock(mutex_);
   checkpoint_ = checkpoint;
@@ -191,6 +196,7 @@ RunSnapshot RunMonitor::snapshot() const {
                {"checkpoints", spent(Phase::Saving)},
                {"paused", spent(Phase::Paused)}};
   now.gradients = gradients_;
+  now.input = input_;
   now.nodes = nodes_;
   now.scores = scores_;
   now.losses = losses_.points();

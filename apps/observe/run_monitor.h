@@ -58,6 +58,11 @@ struct GradientCounts {
   uint64_t dropped = 0;  ///< with backup workers: how many came too late for their round; known at the end
 };
 
+/// The batches that wait to be used.
+struct InputQueue {
+  size_t ready = 0, most = 0;
+};
+
 /// What an evaluation has yielded.
 struct Scores {
   uint64_t step = 0;
@@ -94,6 +99,7 @@ struct RunSnapshot {
   /// How many seconds of the run were spent on what, in the order of a day; the sum is the time since the start.
   std::vector<std::pair<std::string, double>> spent;
   GradientCounts gradients;
+  std::optional<InputQueue> input;  ///< of this process, if batches are made ahead
   std::vector<NodeState> nodes;
   std::vector<Scores> scores;                       ///< the oldest first; thinned out if there are many
   std::vector<std::pair<uint64_t, double>> losses;  ///< the mean loss of some steps up to this one
@@ -122,6 +128,7 @@ class RunMonitor {
               Clock::time_point now = Clock::now());
   void scored(Scores scores);
   void gradients(const GradientCounts& counts);
+  void input(const InputQueue& queue);
   void saved(const std::string& checkpoint, uint64_t step);
   void restarted(const std::string& task);
   void note(const std::string& text);
@@ -157,6 +164,7 @@ class RunMonitor {
   LossCurve losses_;
   std::vector<Scores> scores_;
   GradientCounts gradients_;
+  std::optional<InputQueue> input_;
   std::string checkpoint_;
   uint64_t checkpoint_step_ = 0;
   std::deque<Note> notes_;

@@ -67,6 +67,7 @@ Json status_json(const RunSnapshot& run) {
   if (const auto left = run.pace.left()) json["seconds_left"] = *left;
   for (const auto& [what, seconds] : run.spent) json["spent"][what] = seconds;
   if (run.gradients.steps > 0 || run.gradients.dropped > 0) json["gradients"] = gradients_of(run.gradients);
+  if (run.input) json["input"] = {{"batches_ready", run.input->ready}, {"batches_most", run.input->most}};
   if (!run.checkpoint.empty())
     json["checkpoint"] = {{"folder", run.checkpoint}, {"step", run.checkpoint_step}};
   json["nodes"] = nodes_of(run);

@@ -141,7 +141,9 @@ Result<std::string> find_model(Disk& disk, const std::string& path) {
   if (inference::kind_of(disk, path) != inference::ModelKind::None) return path;
   const auto models = inference::numbered_models(disk, path);
   if (models.status().code() == Code::NotFound)
-    return not_found("there is no run or model '" + path + "'" + config::nearest_beside(disk, path));
+    return not_found("there is no run or model '" + path +
+                     "'; expected the folder of a run, such as runs/NAME/001" +
+                     config::nearest_beside(disk, path));
   if (!models) return models.status();
   if (!models->empty()) return models->back().path;
   return not_found(

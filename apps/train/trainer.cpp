@@ -373,6 +373,7 @@ class Run {
     }
     monitor_.rounds(progress_.step, result_.loss, progress_.epoch_loss.mean(), rounds_->waited());
     count_gradients();
+    if (const auto queue = batches_->queue()) monitor_.input({queue->ready, queue->most});
   }
 
   void end_diverged() {

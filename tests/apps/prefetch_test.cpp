@@ -58,6 +58,8 @@ BOOST_AUTO_TEST_CASE(only_so_many_batches_are_made_ahead) {
       Prefetch batches(numbers(), {.ahead = 5, .threads = threads});
       BOOST_TEST(batches.at(0).ok());
       while (read < 6) std::this_thread::yield();
+      while (batches.queue()->ready < 5) std::this_thread::yield();
+      BOOST_TEST(batches.queue()->most == 5u);
     }
     BOOST_TEST(read == 6);
   }

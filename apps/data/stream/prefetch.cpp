@@ -1,5 +1,7 @@
 #include "apps/data/stream/prefetch.h"
 
+#include <algorithm>
+
 namespace troupe::data {
 
 Prefetch::Prefetch(std::unique_ptr<Batches> batches, const PrefetchOptions& options, MapBatch map)
@@ -26,6 +28,12 @@ Result<Dataset> Prefetch::at(uint64_t step) {
   ++first_;
   changed_.notify_all();
   return batch;
+}
+
+std::optional<BatchQueue> Prefetch::queue() {
+  const std::lock_guard lock(mutex_);
+  const auto ready = std::ranges::count_if(slots_, [](const auto& slot) { return slot->has_value(); });
+  return BatchQueue{static_cast<size_t>(ready), ahead_};
 }
 
 void Prefetch::run(const std::stop_token& stop) {

@@ -30,6 +30,7 @@ class Prefetch final : public Batches {
 
   /// Waits until the batch has been made. A step that does not follow the one before takes longer.
   Result<Dataset> at(uint64_t step) override;
+  std::optional<BatchQueue> queue() override;
 
  private:
   using Slot = std::optional<Result<Dataset>>;  ///< not set: in work

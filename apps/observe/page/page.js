@@ -76,6 +76,8 @@ function showSpent(run) {
     item.append(element("span", "swatch k" + i), `${what} ${(100 * seconds / all).toFixed(1)} %`);
     return item;
   }));
+  const queue = run.input;
+  if (queue) byId("spent-legend").append(element("li", "", `${queue.batches_ready} of ${queue.batches_most} batches ready`));
 }
 
 function showNodes(run) {
