@@ -17,10 +17,9 @@ Status check_settings(const std::vector<std::string>& settings) {
     const std::string path = setting.substr(0, setting.find('=')), table = path.substr(0, path.find('.'));
     const auto is_in_table = [&](const config::Key& key) { return key.path.starts_with(table + '.'); };
     if (table == "data" || std::ranges::none_of(keys, is_in_table)) continue;
-    return invalid_argument("--set " + path +
-                            ": with a trained model only keys of [data] have an effect, "
-                            "such as data.delimiter; " +
-                            path + " has none");
+    std::string mistake = "--set " + path;
+    mistake.append(": with a trained model only keys of [data] have an effect, such as data.delimiter; ");
+    return invalid_argument(mistake.append(path).append(" has none"));
   }
   return {};
 }

@@ -192,7 +192,7 @@ void add_images(const RunConfig& config, const nn::Network& network, BuiltModel&
 
 BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symbols inputs,
                        Diagnostics& diagnostics) {
-  BuiltModel built{std::move(inputs), {}, {}};
+  BuiltModel built{std::move(inputs), {}, {}, {}};
   freeze_layers(config.model, network);
   Names names(config, diagnostics);
   const Model model = expand_layers(config.model);

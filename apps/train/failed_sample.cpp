@@ -14,7 +14,7 @@ std::string file_with(Disk& disk, const std::string& folder, std::string_view by
   const auto entries = disk.list(folder);
   if (!entries) return {};
   for (const Disk::Entry& entry : *entries) {
-    const std::string path = folder + '/' + entry.name;
+    std::string path = folder + '/' + entry.name;
     if (entry.is_folder && depth > 0) {
       if (auto found = file_with(disk, path, bytes, depth - 1); !found.empty()) return found;
     } else if (const auto info = disk.info(path); info && !info->is_folder && info->bytes == bytes.size()) {

@@ -65,7 +65,8 @@ BOOST_FIXTURE_TEST_CASE(a_snapshot_says_where_the_run_is, Fixture) {
   BOOST_TEST((run.phase == Phase::Training));
   BOOST_TEST(!run.input.has_value());
   monitor.input({3, 16});
-  BOOST_TEST(status_json(monitor.snapshot()).at("input").dump() == R"({"batches_ready":3,"batches_most":16})");
+  BOOST_TEST(status_json(monitor.snapshot()).at("input").dump() ==
+             R"({"batches_ready":3,"batches_most":16})");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_parts_of_the_time_are_the_whole, Fixture) {
