@@ -11,7 +11,7 @@
 #include "apps/checkpoints/value_summary.h"
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
-#include "apps/commands/object_store.h"
+#include "apps/commands/model_disk.h"
 #include "apps/text/escaped.h"
 
 namespace troupe::commands {

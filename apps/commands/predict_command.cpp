@@ -6,7 +6,7 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
-#include "apps/commands/object_store.h"
+#include "apps/commands/model_disk.h"
 #include "apps/commands/run_file.h"
 #include "apps/commands/trained_run_options.h"
 #include "apps/data/convert/convert.h"

@@ -7,7 +7,7 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
-#include "apps/commands/object_store.h"
+#include "apps/commands/model_disk.h"
 #include "apps/commands/trained_run_options.h"
 #include "apps/report/environment.h"
 #include "apps/report/report.h"

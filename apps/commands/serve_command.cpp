@@ -11,7 +11,7 @@
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
-#include "apps/commands/object_store.h"
+#include "apps/commands/model_disk.h"
 #include "apps/observe/watched_run.h"
 #include "apps/runs/trained_run.h"
 #include "apps/serve/live_weights.h"

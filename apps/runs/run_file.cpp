@@ -95,7 +95,7 @@ Result<std::vector<std::string>> warnings_of_run(const config::RunConfig& config
                        std::to_string(samples.samples()) + " samples to train on: a step uses all of them");
   const auto model = build_run_model(config, samples.columns(), make_op_library()->ops);
   if (!model) return warnings;  // the graph for training has the same mistakes
-  TROUPE_RETURN_IF_FAILED(model->classes);
+  TROUPE_RETURN_IF_FAILED(model->mistake);
   warnings.insert(warnings.end(), model->warnings.begin(), model->warnings.end());
   return warnings;
 }

@@ -58,7 +58,7 @@ class Builder {
       result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
     add(warnings_of_classes(graph_, config_, model));
-    result.classes = check_classes(graph_, config_, model, columns_);
+    result.mistake = check_classes(graph_, config_, model, columns_);
     add(warnings_of_scores(config_));
     std::vector<Output> yielded;
     for (const auto& [name, output] : outputs) yielded.push_back(output);

@@ -19,7 +19,7 @@ std::vector<std::string> class_names(const config::RunConfig& config);
 struct RunModel {
   interop::MetaGraph meta;
   std::vector<std::string> warnings;  ///< what is probably not meant in the run file
-  Status classes;  ///< InvalidArgument if the label has more classes than the loss can tell apart
+  Status mistake;  ///< InvalidArgument if the label has more classes than the loss can tell apart
 };
 
 /// Builds the model, for one device. `columns` are those of the samples to train on. The graph restores its variables, which have

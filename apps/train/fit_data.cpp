@@ -13,7 +13,7 @@
 #include "apps/data/file_patterns.h"
 #include "apps/data/formats/images.h"
 #include "apps/data/load.h"
-#include "apps/data/ragged/vocabulary.h"
+#include "apps/data/ragged/text_parts.h"
 #include "apps/data/sources.h"
 
 namespace troupe::train {
@@ -262,17 +262,16 @@ Status fit_columns(Disk& disk, const data::Options& options, uint64_t seed,
 /// Adds the words of texts to `counts`. Fails with InvalidArgument if there are too many different ones.
 Status count_words(std::span<const std::string> texts, const std::string& key,
                    std::map<std::string, int64_t, std::less<>>& counts) {
-  for (const std::string_view text : texts)
-    for (size_t end = 0, begin = 0;
-         (begin = text.find_first_not_of(data::between_words, end)) != std::string_view::npos;) {
-      end = std::min(text.find_first_of(data::between_words, begin), text.size());
-      const std::string_view word = text.substr(begin, end - begin);
-      const auto known = counts.find(word);
-      if (known != counts.end())
-        ++known->second;
-      else
-        counts.emplace(word, 1);
-    }
+  const auto count = [&](std::string_view word) -> Status {
+    const auto known = counts.find(word);
+    if (known != counts.end())
+      ++known->second;
+    else
+      counts.emplace(word, 1);
+    return {};
+  };
+  for (const std::string& text : texts)
+    TROUPE_RETURN_IF_FAILED(data::each_part(text, data::between_words, count));
   if (counts.size() <= most_counted) return {};
   return invalid_argument(key + ": there are more than " + std::to_string(most_counted) +
                           " different words; a file can list those to know, vocabulary = \"words.txt\"");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "apps/data/ragged/text_parts.h"
 #include "apps/text/escaped.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/ops/parsing/example_values.h"
@@ -26,19 +27,6 @@ constexpr size_t most_shown = 60;  // characters of a string in an error
 /// Returns a string for an error, shortened.
 std::string shown(std::string_view text) {
   return '"' + escaped(text.substr(0, most_shown)) + (text.size() > most_shown ? "...\"" : "\"");
-}
-
-/// Calls visit(part) for each part of the text between separators, until one fails.
-template <class Visit>
-Status each_part(std::string_view text, std::string_view separators, const Visit& visit) {
-  for (;;) {
-    const size_t begin = text.find_first_not_of(separators);
-    if (begin == std::string_view::npos) return {};
-    text.remove_prefix(begin);
-    const size_t end = std::min(text.find_first_of(separators), text.size());
-    TROUPE_RETURN_IF_FAILED(visit(text.substr(0, end)));
-    text.remove_prefix(end);
-  }
 }
 
 /// Each appends the elements of a row, or says why it cannot.

@@ -11,9 +11,6 @@
 
 namespace troupe::data {
 
-/// The characters between the words of a text.
-constexpr std::string_view between_words = " \t\r\n";
-
 class Vocabulary {
  public:
   /// Reads files as if they were one. Fails with DataLoss, naming file and line, if a line is empty, has blanks inside or repeats a
