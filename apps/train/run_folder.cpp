@@ -113,7 +113,11 @@ Status RunFolder::replace(const std::string& name, const std::string& text) cons
 }
 
 Status RunFolder::keep_location(const config::Checkpoint& checkpoint) const {
-  if (checkpoint.dir.empty()) return {};
+  if (checkpoint.dir.empty()) {
+    std::error_code ignored;
+    fs::remove(path_ + '/' + inference::location_file, ignored);
+    return {};
+  }
   return replace(inference::location_file,
                  inference::text_of({checkpoints(checkpoint.dir), checkpoint.endpoint, checkpoint.region}));
 }

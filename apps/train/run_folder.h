@@ -46,7 +46,8 @@ class RunFolder {
   /// Returns the absolute path of the folder for checkpoints, or STORE/NAME/NNN if `store` is not empty. Other processes, with
   /// other working folders, save there, too.
   std::string checkpoints(const std::string& store) const;
-  /// Says in a file of the folder where the checkpoints are, if that is a store. Fails with Unavailable if the system refuses.
+  /// Says in a file of the folder where the checkpoints are, if that is a store; otherwise there is no such file. Fails with
+  /// Unavailable if the system refuses.
   Status keep_location(const config::Checkpoint& checkpoint) const;
   /// Keeps this in a file of the folder, in place of what was kept before. Fails with Unavailable if the system refuses.
   Status keep(const Live& live) const;

@@ -110,6 +110,17 @@ BOOST_AUTO_TEST_CASE(models_are_used_where_they_are) {
   BOOST_TEST(serving.end(SIGTERM) == 128 + SIGTERM, serving.output());
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_goes_on_without_the_store_forgets_it) {
+  BOOST_TEST(train("moved", 1) == 0, output);
+  const std::string location = folder.path() + "/moved/digits/001/checkpoints.location";
+  BOOST_TEST(std::filesystem::exists(location));
+  const Arguments here = {"--set", "train.checkpoint={}", "--resume", "auto"};
+  BOOST_TEST(train("moved", 2, here) == 0, output);
+  BOOST_TEST(!std::filesystem::exists(location));
+  test::Program evaluated(TROUPE_PROGRAM, {"eval", folder.path() + "/moved/digits/001"});
+  BOOST_TEST(evaluated.end() == 0, evaluated.output());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_the_store_is_said_at_the_start_and_without_secrets) {
   const auto check = [&](const Arguments& more, const std::string& word) {
     BOOST_TEST(train("bad", 1, more) != 0);
