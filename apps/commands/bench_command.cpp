@@ -11,7 +11,7 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/graph_file_options.h"
-#include "apps/golden/step_costs.h"
+#include "apps/observe/costs_json.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe::commands {
@@ -40,7 +40,7 @@ double peak_memory() {
 
 /// Returns the mean microseconds of a step by device and op. The entries of each device add up to the time of the step.
 Json profile_of(const golden::GraphFile& graph, long long steps) {
-  golden::StepCosts costs;
+  observe::StepCosts costs;
   for (long long i = 0; i < steps; ++i) {
     std::vector<DeviceProfile> profile;
     const auto begin = Clock::now();
@@ -48,19 +48,8 @@ Json profile_of(const golden::GraphFile& graph, long long steps) {
     costs.add(Clock::now() - begin, profile);
   }
   Json devices = Json::array();
-  const double step = costs.step_microseconds();
-  for (const auto& device : costs.devices()) {
-    Json ops = Json::array();
-    for (const auto& op : device.ops)
-      ops.push_back(
-          {{"op", op.name}, {"runs", op.runs}, {"us", op.microseconds}, {"share", op.microseconds / step}});
-    devices.push_back({{"device", device.name},
-                       {"ops", std::move(ops)},
-                       {"between_nodes_us", device.between},
-                       {"waiting_us", device.waiting},
-                       {"outside_us", device.outside}});
-  }
-  return {{"step_us", step}, {"devices", std::move(devices)}};
+  for (const observe::DeviceCosts& device : costs.devices()) devices.push_back(observe::costs_json(device));
+  return {{"step_us", costs.step_microseconds()}, {"devices", std::move(devices)}};
 }
 
 int bench(BenchArguments& arguments) try {

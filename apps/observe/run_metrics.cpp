@@ -55,6 +55,16 @@ void add_nodes(Metrics& metrics, const std::vector<NodeState>& nodes) {
                });
 }
 
+void add_costs(Metrics& metrics, const std::vector<DeviceCosts>& devices) {
+  metrics.each("troupe_step_waiting_ratio", "gauge",
+               "The part of a step in which the device waits for others.", "device", devices,
+               [](const DeviceCosts& device) { return Sample(device.device, device.idle() / device.step); });
+  metrics.each("troupe_step_computing_ratio", "gauge", "The part of a step in which the device computes.",
+               "device", devices, [](const DeviceCosts& device) {
+                 return Sample(device.device, device.computing() / device.step);
+               });
+}
+
 void add_gradients(Metrics& metrics, const GradientCounts& counts) {
   if (counts.dropped > 0)
     metrics.counter("troupe_gradients_dropped_total", "Gradients that came too late for their round.",
@@ -101,6 +111,7 @@ std::string run_metrics(const RunSnapshot& run) {
                   static_cast<double>(run.checkpoint_step));
   add_gradients(metrics, run.gradients);
   add_nodes(metrics, run.nodes);
+  add_costs(metrics, run.costs);
   return metrics.take();
 }
 

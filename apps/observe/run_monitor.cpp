@@ -84,6 +84,12 @@ void RunMonitor::input(const InputQueue& queue) {
   input_ = queue;
 }
 
+void RunMonitor::costs(const std::vector<DeviceCosts>& devices) {
+  if (devices.empty()) return;
+  const std::lock_guard lock(mutex_);
+  for (const DeviceCosts& device : devices) costs_.insert_or_assign(device.device, device);
+}
+
 void RunMonitor::saved(const std::string& checkpoint, uint64_t step) {
   const std::lock_guard lock(mutex_);
   checkpoint_ = checkpoint;
@@ -197,6 +203,7 @@ RunSnapshot RunMonitor::snapshot() const {
                {"paused", spent(Phase::Paused)}};
   now.gradients = gradients_;
   now.input = input_;
+  for (const auto& [name, costs] : costs_) now.costs.push_back(costs);
   now.nodes = nodes_;
   now.scores = scores_;
   now.losses = losses_.points();

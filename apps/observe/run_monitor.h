@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "apps/observe/loss_curve.h"
+#include "apps/observe/step_costs.h"
 
 namespace troupe::observe {
 
@@ -100,6 +102,7 @@ struct RunSnapshot {
   std::vector<std::pair<std::string, double>> spent;
   GradientCounts gradients;
   std::optional<InputQueue> input;  ///< of this process, if batches are made ahead
+  std::vector<DeviceCosts> costs;   ///< where the time of steps goes on the devices that compute them
   std::vector<NodeState> nodes;
   std::vector<Scores> scores;                       ///< the oldest first; thinned out if there are many
   std::vector<std::pair<uint64_t, double>> losses;  ///< the mean loss of some steps up to this one
@@ -129,6 +132,8 @@ class RunMonitor {
   void scored(Scores scores);
   void gradients(const GradientCounts& counts);
   void input(const InputQueue& queue);
+  /// Replaces what is known of these devices.
+  void costs(const std::vector<DeviceCosts>& devices);
   void saved(const std::string& checkpoint, uint64_t step);
   void restarted(const std::string& task);
   void note(const std::string& text);
@@ -165,6 +170,7 @@ class RunMonitor {
   std::vector<Scores> scores_;
   GradientCounts gradients_;
   std::optional<InputQueue> input_;
+  std::map<std::string, DeviceCosts> costs_;  ///< by device
   std::string checkpoint_;
   uint64_t checkpoint_step_ = 0;
   std::deque<Note> notes_;

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/observe/costs_json.h"
+
 namespace troupe::observe {
 namespace {
 
@@ -68,6 +70,8 @@ Json status_json(const RunSnapshot& run) {
   for (const auto& [what, seconds] : run.spent) json["spent"][what] = seconds;
   if (run.gradients.steps > 0 || run.gradients.dropped > 0) json["gradients"] = gradients_of(run.gradients);
   if (run.input) json["input"] = {{"batches_ready", run.input->ready}, {"batches_most", run.input->most}};
+  if (!run.costs.empty()) json["devices"] = Json::array();
+  for (const DeviceCosts& device : run.costs) json["devices"].push_back(costs_json(device));
   if (!run.checkpoint.empty())
     json["checkpoint"] = {{"folder", run.checkpoint}, {"step", run.checkpoint_step}};
   json["nodes"] = nodes_of(run);

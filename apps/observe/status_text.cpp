@@ -61,6 +61,22 @@ std::string shares(const Json& spent) {
   return text;
 }
 
+void add_devices(const Json& state, std::vector<std::string>& lines) {
+  constexpr size_t shown = 4;
+  const Json* const devices = find(state, "devices");
+  if (!devices || !devices->is_array() || devices->empty()) return;
+  lines.emplace_back("steps:");
+  for (const Json& device : *devices) {
+    std::string line = fmt::format("  {:<32}", string(device, "device"));
+    if (const Json* const ops = find(device, "ops"); ops && ops->is_array())
+      for (size_t i = 0; i < std::min(ops->size(), shown); ++i)
+        line += fmt::format(" {} {:.0f} %,", string((*ops)[i], "op"), 100 * number((*ops)[i], "share"));
+    const double step = number(device, "step_us");
+    const double idle = number(device, "waiting_us") + number(device, "outside_us");
+    lines.push_back(line + fmt::format(" waiting for others {:.0f} %", step > 0 ? 100 * idle / step : 0));
+  }
+}
+
 void add_nodes(const Json& state, std::vector<std::string>& lines) {
   const Json* const nodes = find(state, "nodes");
   if (!nodes || nodes->empty()) return;
@@ -132,6 +148,7 @@ std::vector<std::string> status_lines(const Json& state) {
     lines.push_back(
         fmt::format("last checkpoint: step {:.0f}   {}", number(*saved, "step"), string(*saved, "folder")));
   if (const Json* spent = find(state, "spent")) lines.push_back(shares(*spent));
+  add_devices(state, lines);
   add_nodes(state, lines);
   add_notes(state, lines);
   return lines;

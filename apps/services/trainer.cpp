@@ -9,6 +9,7 @@
 #include "apps/services/job_thread.h"
 #include "apps/services/processor_time.h"
 #include "apps/services/run_control_role.h"
+#include "apps/train/costs_wire.h"
 #include "apps/train/peer_replica.h"
 #include "apps/train/replica.h"
 #include "messages/schemas/rounds.capnp.h"
@@ -189,6 +190,8 @@ Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64
 }
 
 /// Shared by the actor and the service that owns it.
+  const auto costs = replica->sampler().take();
+  write(costs, draft->initCosts(static_cast<uint32_t>(costs.size())));
 struct Work {
   Training training;
   ShardLoss last_loss;  ///< of the last round; used by the thread `rounds` alone

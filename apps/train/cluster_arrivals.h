@@ -51,6 +51,7 @@ struct ClusterRounds::Losses {
   std::vector<std::vector<ShardLoss>> by_round;
   size_t answers = 0;
   double waited = 0;
+  std::vector<observe::DeviceCosts> costs = {};
 };
 
 }  // namespace troupe::train

@@ -9,6 +9,7 @@
 #include "actors/net/random_id.h"
 #include "apps/services/trainer.h"
 #include "apps/train/cluster_arrivals.h"
+#include "apps/train/costs_wire.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/wire/texts_wire.h"
@@ -180,7 +181,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   requested_ = done + rounds;
   for (size_t i = 0; i < workers_.size(); ++i)
     if (workers_[i].alive && !workers_[i].shards.empty()) request_rounds(i, done + 1);
-  Losses losses{done + 1, {rounds, std::vector<ShardLoss>(workers_.size())}};
+  Losses losses{.first = done + 1, .by_round = {rounds, std::vector<ShardLoss>(workers_.size())}};
   while (!is_complete(losses)) take_arrival(losses);
   vain_recoveries_ = 0;
   seconds_per_round_ =
@@ -205,6 +206,7 @@ void ClusterRounds::request_rounds(size_t worker, uint64_t first) {
 std::vector<double> ClusterRounds::means_of(const Losses& losses) {
   std::vector<double> means;
   for (const auto& of_workers : losses.by_round) {
+  costs_ = std::move(losses.costs);
     note_loss(of_workers);
     means.push_back(last_loss_);
   }
@@ -266,3 +268,4 @@ void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& ru
 }
 
 }  // namespace troupe::train
+  std::ranges::move(read(run->getCosts()), std::back_inserter(losses.costs));

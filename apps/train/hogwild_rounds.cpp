@@ -41,6 +41,7 @@ std::vector<double> HogwildRounds::advance(uint64_t done, uint64_t last) {
     work(phase);
   }
   if (phase.failure) std::rethrow_exception(phase.failure);
+  costs_ = sampler_.take();
   std::vector<double> losses;
   for (const Round& round : phase.rounds) losses.push_back(batch_loss(round.losses, loss_));
   return losses;
@@ -76,14 +77,19 @@ bool HogwildRounds::take_shard(Phase& phase, Round*& round, size_t& shard) {
   return true;
 }
 
-void HogwildRounds::run(Round& round, size_t shard, uint64_t phase) const {
+void HogwildRounds::run(Round& round, size_t shard, uint64_t phase) {
   const data::Dataset& part = round.shards[shard].data;
   if (part.samples() == 0) return;
   std::vector<Tensor> feeds = feeds_of_shard(graph_.shards.front(), round.batch, part);
   feeds.push_back(Tensor::scalar(static_cast<float>(part.samples())));
-  const StepOptions options{
-      .training = true, .round = round.number, .shard = static_cast<int64_t>(shard), .unlocked_phase = phase};
-  round.losses[shard] = {number(step_.run(feeds, options).at(0)), part.samples()};
+  const auto fetched = sampler_.run([&](std::vector<DeviceProfile>* profile) {
+    return step_.run(feeds, {.training = true,
+                             .round = round.number,
+                             .shard = static_cast<int64_t>(shard),
+                             .unlocked_phase = phase,
+                             .profile = profile});
+  });
+  round.losses[shard] = {number(fetched.at(0)), part.samples()};
 }
 
 }  // namespace troupe::train

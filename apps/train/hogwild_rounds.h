@@ -8,6 +8,7 @@
 #include "actors/step/session.h"
 #include "apps/data/batches.h"
 #include "apps/train/rounds.h"
+#include "apps/train/step_sampler.h"
 
 namespace troupe::train {
 
@@ -31,13 +32,14 @@ class HogwildRounds final : public Rounds {
 
   void work(Phase& phase);
   bool take_shard(Phase& phase, Round*& round, size_t& shard);
-  void run(Round& round, size_t shard, uint64_t phase) const;
+  void run(Round& round, size_t shard, uint64_t phase);
 
   const TrainingGraph& graph_;
   const DType loss_;
   const int64_t threads_;
   data::Batches& batches_;
   PreparedStep step_;
+  StepSampler sampler_;
 };
 
 }  // namespace troupe::train

@@ -25,10 +25,13 @@ std::vector<double> LocalRounds::advance(uint64_t done, uint64_t) {
       for (auto& tensor : feeds_of_shard(*inputs++, batch, part.data)) feeds.push_back(std::move(tensor));
       feeds.push_back(Tensor::scalar(static_cast<float>(part.data.samples())));
     }
-  const StepOptions options{.training = true, .round = done + 1, .profile = profile_};
-  const double loss = number(step_.run(feeds, options).at(0));
-  if (graph_.average && averages_after(options.round, train_, batches_.per_epoch()))
-    average_.run({}, options);
+  const auto step = [&](std::vector<DeviceProfile>* profile) {
+    return step_.run(feeds, {.training = true, .round = done + 1, .profile = profile});
+  };
+  const double loss = number((profile_ ? step(profile_) : sampler_.run(step)).at(0));
+  costs_ = sampler_.take();
+  if (graph_.average && averages_after(done + 1, train_, batches_.per_epoch()))
+    average_.run({}, {.training = true, .round = done + 1});
   return {loss};
 }
 

@@ -7,6 +7,7 @@
 #include "actors/step/session.h"
 #include "apps/data/batches.h"
 #include "apps/train/rounds.h"
+#include "apps/train/step_sampler.h"
 
 namespace troupe::train {
 
@@ -25,6 +26,7 @@ class LocalRounds final : public Rounds {
   data::Batches& batches_;
   PreparedStep step_, average_;
   std::vector<DeviceProfile>* profile_ = nullptr;
+  StepSampler sampler_;
 };
 
 /// Makes the rounds of a run whose steps are those of the trainer's session. The arguments must outlive the result. Throws Error.

@@ -8,7 +8,7 @@
 namespace troupe::train {
 
 PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
-    : model_graph_(runtime.ops()), config_(std::move(config)) {
+    : WorkerReplica(worker), model_graph_(runtime.ops()), config_(std::move(config)) {
   const auto data = value_or_throw(load_data(runtime.services().disk(), config_));
   if (data.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
   batches_ = data.train->batches(config_.batch, config_.run.seed, config_.shuffle);
@@ -64,11 +64,13 @@ ShardLoss PeerReplica::run(uint64_t round) {
     samples += shard.samples();
   }
   const Waiting waiting(steps_);
-  const StepOptions options{.training = true, .round = round};
-  values_ = step_.run(feeds, options);
+  values_ = sampler_.run([&](std::vector<DeviceProfile>* profile) {
+    return step_.run(feeds, {.training = true, .round = round, .profile = profile});
+  });
   const double loss = number(values_.front());
   values_.erase(values_.begin());
-  if (is_local() && averages_after(round, config_.train, batches_->per_epoch())) average_.run({}, options);
+  if (is_local() && averages_after(round, config_.train, batches_->per_epoch()))
+    average_.run({}, {.training = true, .round = round});
   failed_ = false;
   return {loss, is_local() ? samples : batch.samples()};
 }

@@ -8,7 +8,7 @@
 
 namespace troupe::train {
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
-    : runtime_(runtime), config_(std::move(config)), worker_(worker),
+    : WorkerReplica(worker), runtime_(runtime), config_(std::move(config)), worker_(worker),
       data_(value_or_throw(load_data(runtime.services().disk(), config_))) {
   if (data_.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
   batches_ = data_.train->batches(config_.batch, config_.run.seed, config_.shuffle);
@@ -221,8 +221,13 @@ std::vector<Tensor> Replica::run_step(const Model& model, const PreparedStep& st
   feeds.push_back(Tensor::scalar(part.samples()));
   for (auto& tensor : residuals_of(shard)) feeds.push_back(std::move(tensor));
   const Waiting waiting(steps_);
-  auto fetched = step.run(
-      feeds, {.training = true, .round = input.round, .shard = shard, .cancellation = &input.cancellation});
+  auto fetched = sampler_.run([&](std::vector<DeviceProfile>* profile) {
+    return step.run(feeds, {.training = true,
+                            .round = input.round,
+                            .shard = shard,
+                            .cancellation = &input.cancellation,
+                            .profile = profile});
+  });
   if (!model.parts.sync) return fetched;
   const auto rests = fetched.end() - static_cast<std::ptrdiff_t>(model.parts.sync->rests.size());
   const std::lock_guard lock(mutex_);

@@ -12,6 +12,7 @@
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "apps/observe/run_monitor.h"
+#include "apps/observe/step_costs.h"
 #include "apps/train/training_graph.h"
 #include "messages/values/dtype.h"
 
@@ -39,9 +40,12 @@ class Rounds {
  protected:
   double waited_ = 0;
 };
+  /// Returns where the time of steps goes, for each device of which the last call of advance() brought news.
+  const std::vector<observe::DeviceCosts>& costs() const { return costs_; }
 
 /// Returns whether a round applies the gradients of all workers together.
 inline bool is_synchronous(const config::RunConfig& config) {
+  std::vector<observe::DeviceCosts> costs_;
   const auto mode = config.train.replication.mode;
   return mode != config::ReplicationMode::Async && mode != config::ReplicationMode::Ssp &&
          mode != config::ReplicationMode::Hogwild && mode != config::ReplicationMode::LocalSgd;

@@ -9,6 +9,7 @@
 
 #include "apps/train/rounds.h"
 #include "apps/train/step_count.h"
+#include "apps/train/step_sampler.h"
 
 namespace troupe::train {
 
@@ -20,6 +21,8 @@ struct Staleness {
 
 class WorkerReplica {
  public:
+  /// `worker` is the number of this worker's task.
+  explicit WorkerReplica(int64_t worker) : sampler_(task_name("worker", worker)) {}
   virtual ~WorkerReplica() = default;
   /// How many pushes a shard makes per round; 0 in modes without a coordinator.
   virtual int64_t pushes() const { return 0; }
@@ -61,6 +64,8 @@ class WorkerReplica {
   virtual double waited() const = 0;
   /// What the thread of the rounds waits for outside this object is counted, too.
   StepCount& steps() { return steps_; }
+  /// Has profiled some of the steps, for the devices of this worker.
+  StepSampler& sampler() { return sampler_; }
   /// Cancels the current round, which may then be repeated. Without effect in modes in which no round can be.
   virtual void interrupt() {}
   /// Cancels the current round, which then throws Cancelled, and all later ones.
@@ -68,6 +73,7 @@ class WorkerReplica {
 
  protected:
   StepCount steps_;
+  StepSampler sampler_;
 };
 
 }  // namespace troupe::train

@@ -97,6 +97,26 @@ struct RoundsRun {
   steps @3 :UInt64;           # asynchronous mode and bounded staleness: how many gradients were applied
   staleness @4 :UInt64;       # how many updates by others came between the values of these gradients and their own updates, in sum
   mostStale @5 :UInt64;       # the largest of these numbers
+  # Where the time of the trainer's steps goes on its devices. A trainer profiles a step every few seconds; the list is empty if it
+  # has profiled none since its last answer.
+  costs @6 :List(DeviceCosts);
+}
+
+struct DeviceCosts {
+  # Means over the profiled steps of a training, in microseconds.
+
+  device @0 :Text;            # full name
+  step @1 :Float64;           # the time of the whole step
+  ops @2 :List(OpCosts);      # the most expensive first
+  between @3 :Float64;        # the time that the thread driving the step spends between its nodes
+  waiting @4 :Float64;        # the time spent waiting for other devices, variables and queues
+  outside @5 :Float64;        # the time before the part of the device begins and after it has ended
+}
+
+struct OpCosts {
+  op @0 :Text;
+  runs @1 :Float64;
+  time @2 :Float64;           # in microseconds
 }
 
 struct Relocate {

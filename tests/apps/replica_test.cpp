@@ -49,6 +49,7 @@ Outcome by_replicas(const Settings& set) {
       }
     });
   for (auto& thread : threads) thread.join();
+  for (auto& replica : replicas) BOOST_TEST(!replica->sampler().take().empty());
   outcome.weights = setting.weights();
   return outcome;
 }

@@ -69,6 +69,27 @@ BOOST_FIXTURE_TEST_CASE(a_snapshot_says_where_the_run_is, Fixture) {
              R"({"batches_ready":3,"batches_most":16})");
 }
 
+BOOST_FIXTURE_TEST_CASE(the_newest_costs_of_each_device_are_shown, Fixture) {
+  const std::string device = "/job:worker/replica:0/task:0/device:CPU:0";
+  monitor.costs({{device, 100, {{"Add", 1, 90}}, 0, 10, 0}});
+  monitor.costs({});
+  monitor.costs({{device, 200, {{"MatMul", 3, 100}, {"Add", 1, 20}}, 20, 50, 10}});
+  const RunSnapshot run = monitor.snapshot();
+  BOOST_TEST(status_json(run).at("devices").dump() ==
+             R"([{"device":")" + device +
+                 R"(","step_us":200.0,"ops":[{"op":"MatMul","runs":3.0,"us":100.0,"share":0.5},)"
+                 R"({"op":"Add","runs":1.0,"us":20.0,"share":0.1}],)"
+                 R"("between_nodes_us":20.0,"waiting_us":50.0,"outside_us":10.0}])");
+  std::string text;
+  for (const auto& line : status_lines(status_json(run))) text += line + '\n';
+  BOOST_TEST(says(text, device + " MatMul 50 %, Add 10 %, waiting for others 30 %"), text);
+  const std::string metrics = run_metrics(run);
+  for (const std::string line :
+       {R"(troupe_step_waiting_ratio{run="digits \"7\"",device=")" + device + "\"} 0.3",
+        R"(troupe_step_computing_ratio{run="digits \"7\"",device=")" + device + "\"} 0.6"})
+    BOOST_TEST(says(metrics, line), metrics);
+}
+
 BOOST_FIXTURE_TEST_CASE(the_parts_of_the_time_are_the_whole, Fixture) {
   {
     const PhaseScope evaluating(monitor, Phase::Evaluating);
@@ -141,7 +162,7 @@ BOOST_FIXTURE_TEST_CASE(a_state_is_shown_as_text, Fixture) {
 BOOST_AUTO_TEST_CASE(anything_may_be_in_the_state_that_is_shown) {
   for (const char* text :
        {"{}", R"({"step":"x"})", R"({"step":1,"nodes":3,"notes":[1],"scores":[[]],"spent":[]})",
-        R"({"step":null,"ending":7})"})
+        R"({"step":null,"ending":7})", R"({"step":1,"devices":[7,{"ops":[1]}]})"})
     BOOST_TEST(!status_lines(nlohmann::ordered_json::parse(text)).empty());
 }
 

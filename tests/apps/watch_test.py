@@ -37,7 +37,7 @@ def chromium(url, *options):
 def check_page(url):
     dom = chromium(url + "?once", "--dump-dom")
     assert 'data-shown="yes"' in dom, dom
-    for text in ["watched", "Loss by step", "Accuracy by step", "Where the time goes", "epoch ", "valid/accuracy", 'class="curve', "linked"]:
+    for text in ["watched", "Loss by step", "Accuracy by step", "Where the time of the run goes", "Where the time of a step goes", "epoch ", "valid/accuracy", 'class="curve', "linked"]:
         assert text in dom, f"the page lacks {text!r}:\n{dom}"
     assert "nothing yet" not in dom, dom
     if SCREENSHOT:

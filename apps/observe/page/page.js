@@ -13,6 +13,8 @@ const duration = (seconds) => {
 const timeOfDay = (seconds) => new Date(seconds * 1000).toLocaleTimeString();
 const shortTask = (task) => task.replace(/^\/job:(\w+)\/replica:0\/task:(\d+)$/, "$1/$2");
 
+const shortDevice = (device) => device.replace(/^(.*)\/device:(\w+:\d+)$/, (all, task, name) => `${shortTask(task)} ${name}`);
+
 function showHead(run) {
   document.title = `${run.name} – Troupe`;
   byId("name").textContent = run.name || "Troupe";
@@ -62,22 +64,42 @@ function showCharts(run) {
   for (const [what, curves] of groups) chart(what[0].toUpperCase() + what.slice(1) + " by step").show(curves);
 }
 
-function showSpent(run) {
-  const parts = Object.entries(run.spent), all = parts.reduce((sum, part) => sum + part[1], 0) || 1;
-  byId("spent").replaceChildren(...parts.filter((part) => part[1] / all > 0.001).map(([what, seconds]) => {
-    const piece = element("div", "k" + parts.findIndex((part) => part[0] === what));
-    piece.style.flexGrow = seconds / all;
-    piece.style.flexBasis = "0";
-    piece.title = `${what}: ${duration(seconds)}`;
-    return piece;
-  }));
-  byId("spent-legend").replaceChildren(...parts.map(([what, seconds], i) => {
+// Returns a bar of the parts, each [what, amount, number of its colour], and its legend.
+function shares(parts, format) {
+  const all = parts.reduce((sum, part) => sum + part[1], 0) || 1;
+  const bar = element("div", "stack"), legend = element("ul", "legend");
+  parts.forEach(([what, amount, colour]) => {
+    if (amount / all > 0.001) {
+      const piece = element("div", "k" + colour);
+      piece.style.flexGrow = amount / all;
+      piece.style.flexBasis = "0";
+      piece.title = `${what}: ${format(amount)}`;
+      bar.append(piece);
+    }
     const item = element("li");
-    item.append(element("span", "swatch k" + i), `${what} ${(100 * seconds / all).toFixed(1)} %`);
-    return item;
-  }));
+    item.append(element("span", "swatch k" + colour), `${what} ${(100 * amount / all).toFixed(1)} %`);
+    legend.append(item);
+  });
+  return [bar, legend];
+}
+
+function showSpent(run) {
+  const [bar, legend] = shares(Object.entries(run.spent).map(([what, seconds], i) => [what, seconds, i]), duration);
   const queue = run.input;
-  if (queue) byId("spent-legend").append(element("li", "", `${queue.batches_ready} of ${queue.batches_most} batches ready`));
+  if (queue) legend.append(element("li", "", `${queue.batches_ready} of ${queue.batches_most} batches ready`));
+  byId("spent").replaceChildren(bar, legend);
+}
+
+function showSteps(run) {
+  const devices = run.devices || [], shown = 3;
+  byId("steps-card").hidden = devices.length === 0;
+  byId("steps").replaceChildren(...devices.flatMap((device) => {
+    const parts = device.ops.slice(0, shown).map((op, i) => [op.op, op.us, i]);
+    parts.push(["other ops", device.ops.slice(shown).reduce((sum, op) => sum + op.us, 0), 3],
+      ["waiting for others", device.waiting_us + device.outside_us, 4], ["between ops", device.between_nodes_us, 5]);
+    return [element("h3", "", `${shortDevice(device.device)}: ${short(device.step_us / 1000)} ms`),
+      ...shares(parts, (us) => `${short(us / 1000)} ms`)];
+  }));
 }
 
 function showNodes(run) {
@@ -108,7 +130,7 @@ function showNotes(run) {
 function show(run) {
   lastHeard = Date.now();
   ended = run.phase === "ended";
-  for (const part of [showHead, showTiles, showCharts, showSpent, showNodes, showNotes]) part(run);
+  for (const part of [showHead, showTiles, showCharts, showSpent, showSteps, showNodes, showNotes]) part(run);
   if (started === run.folder) return;
   started = run.folder;
   const picture = byId("graph");

@@ -1,8 +1,14 @@
-#include "apps/golden/step_costs.h"
+#include "apps/observe/step_costs.h"
 
 #include <algorithm>
 
-namespace troupe::golden {
+namespace troupe::observe {
+
+double DeviceCosts::computing() const {
+  double sum = 0;
+  for (const OpCosts& op : ops) sum += op.microseconds;
+  return sum;
+}
 
 void StepCosts::add(std::chrono::nanoseconds step, const std::vector<DeviceProfile>& profile) {
   ++steps_;
@@ -25,21 +31,25 @@ double StepCosts::mean(std::chrono::nanoseconds sum) const {
 
 double StepCosts::step_microseconds() const { return mean(total_); }
 
-std::vector<StepCosts::Device> StepCosts::devices() const {
-  std::vector<Device> result;
+std::vector<DeviceCosts> StepCosts::devices() const {
+  constexpr std::chrono::nanoseconds none{0};
+  std::vector<DeviceCosts> result;
   for (const auto& [name, sums] : devices_) {
-    Device device{name, {}, 0, mean(sums.elapsed - sums.driven), mean(total_ - sums.elapsed)};
+    DeviceCosts device{name, step_microseconds(), {}, 0, 0, mean(std::max(none, total_ - sums.elapsed))};
     std::chrono::nanoseconds in_nodes{0};
     for (const auto& [op, cost] : sums.ops) {
       const auto& [runs, time] = cost;
       device.ops.push_back({op, static_cast<double>(runs) / static_cast<double>(steps_), mean(time)});
       in_nodes += time;
     }
-    std::ranges::sort(device.ops, std::ranges::greater{}, &Op::microseconds);
-    device.between = mean(sums.driven - in_nodes);
+    std::ranges::sort(device.ops, std::ranges::greater{}, &OpCosts::microseconds);
+    // A GPU computes its nodes while the thread has gone on.
+    const auto busy = std::max(sums.driven, in_nodes);
+    device.between = mean(busy - in_nodes);
+    device.waiting = mean(std::max(none, sums.elapsed - busy));
     result.push_back(std::move(device));
   }
   return result;
 }
 
-}  // namespace troupe::golden
+}  // namespace troupe::observe

@@ -1,22 +1,19 @@
-// What `troupe bench --profile` says of a step.
-#include "apps/golden/step_costs.h"
+// Where the time of steps goes, as `troupe bench --profile` and the page of a run say it.
+#include "apps/observe/step_costs.h"
 
 #include <boost/test/unit_test.hpp>
 
-#include <numeric>
-
 #include "actors/runtime.h"
+#include "apps/train/step_sampler.h"
 #include "graph/build/scope.h"
 
-namespace troupe::golden {
+namespace troupe::observe {
 namespace {
 
 using std::chrono::nanoseconds;
 
-double all_of(const StepCosts::Device& device) {
-  return std::accumulate(device.ops.begin(), device.ops.end(),
-                         device.between + device.waiting + device.outside,
-                         [](double sum, const StepCosts::Op& op) { return sum + op.microseconds; });
+double all_of(const DeviceCosts& device) {
+  return device.computing() + device.between + device.waiting + device.outside;
 }
 
 BOOST_AUTO_TEST_SUITE(step_costs)
@@ -33,7 +30,7 @@ BOOST_AUTO_TEST_CASE(what_costs_most_comes_first_and_all_adds_up) {
   const auto devices = costs.devices();
   BOOST_TEST_REQUIRE(devices.size() == 1u);
   BOOST_TEST_REQUIRE(devices[0].ops.size() == 2u);
-  BOOST_TEST(devices[0].ops[0].name == "MatMul");
+  BOOST_TEST(devices[0].ops[0].op == "MatMul");
   BOOST_TEST(devices[0].ops[0].runs == 2);
   BOOST_TEST(devices[0].ops[0].microseconds == 3);
   BOOST_TEST(devices[0].ops[1].microseconds == 2);
@@ -66,7 +63,42 @@ BOOST_AUTO_TEST_CASE(each_device_of_a_real_step_adds_up_to_it) {
   BOOST_TEST(costs.devices().size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_device_whose_nodes_overlap_does_not_wait_for_less_than_no_time) {
+  StepCosts costs;
+  costs.add(nanoseconds(5'000),
+            {{.device = "a",
+              .nodes = {{.name = "x", .op = "MatMul", .runs = 1, .time = nanoseconds(7'000)}},
+              .driven = nanoseconds(1'000),
+              .elapsed = nanoseconds(6'000)}});
+  const DeviceCosts device = costs.devices().at(0);
+  BOOST_TEST(device.between == 0);
+  BOOST_TEST(device.waiting == 0);
+  BOOST_TEST(device.outside == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_sampler_profiles_a_step_after_the_first_ones_and_keeps_its_own_devices) {
+  const std::string task = "/job:worker/replica:0/task:1";
+  train::StepSampler sampler(task);
+  int profiled = 0;
+  for (int i = 1; i <= 20; ++i) {
+    const int returned = sampler.run([&](std::vector<DeviceProfile>* profile) {
+      if (!profile) return i;
+      ++profiled;
+      BOOST_TEST(i == 11);
+      for (const std::string& device : {task + "/device:CPU:0", task + "0/device:CPU:0"})
+        profile->push_back({.device = device, .driven = nanoseconds(1), .elapsed = nanoseconds(2)});
+      return i;
+    });
+    BOOST_TEST(returned == i);
+  }
+  BOOST_TEST(profiled == 1);
+  const auto devices = sampler.take();
+  BOOST_TEST_REQUIRE(devices.size() == 1u);
+  BOOST_TEST(devices[0].device == task + "/device:CPU:0");
+  BOOST_TEST(sampler.take().empty());
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::golden
+}  // namespace troupe::observe

@@ -1,0 +1,45 @@
+// StepSampler: profiles a step from time to time, to know where the time of steps goes. Any thread.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/step/device_profile.h"
+#include "apps/observe/step_costs.h"
+
+namespace troupe::train {
+
+class StepSampler {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Only the devices of this task count, given by its full name; all devices if it is empty.
+  explicit StepSampler(std::string task = {}) : task_(std::move(task)) {}
+  /// Runs a step and returns what it returns. `run` is called once, with the value of StepOptions::profile.
+  template <class Run>
+  auto run(const Run& run) {
+    if (!is_due()) return run(nullptr);
+    std::vector<DeviceProfile> profile;
+    const auto begin = Clock::now();
+    auto results = run(&profile);
+    add(Clock::now() - begin, std::move(profile));
+    return results;
+  }
+  /// Returns the means of all profiles so far, by device; nothing if none was added since the last call.
+  std::vector<observe::DeviceCosts> take();
+
+ private:
+  bool is_due();
+  void add(std::chrono::nanoseconds step, std::vector<DeviceProfile> profile);
+
+  const std::string task_;
+  std::mutex mutex_;  ///< guards the members below
+  uint64_t begun_ = 0;
+  Clock::time_point next_;  ///< not before this time is a step profiled
+  observe::StepCosts costs_;
+  bool has_news_ = false;
+};
+
+}  // namespace troupe::train
