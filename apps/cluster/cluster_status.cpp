@@ -129,14 +129,14 @@ Result<std::vector<NodeReport>> cluster_status(const ClusterSpec& cluster,
 }
 
 Result<std::string> control_cluster(const ClusterSpec& cluster, const std::string& action,
-                                    const std::string& task, std::chrono::nanoseconds timeout) try {
+                                    const std::string& argument, std::chrono::nanoseconds timeout) try {
   Runtime runtime(client_of(cluster));
   auto workers = nodes_of(cluster);
   std::erase_if(workers, [](const NodeReport& node) { return !node.task.starts_with("/job:worker/"); });
   await_links(runtime, workers, Clock::now() + timeout);
   Draft<wire::ControlTraining> draft;
   draft->setAction(as_text(action));
-  draft->setTask(as_text(task));
+  draft->setArgument(as_text(argument));
   const AnyMessage request = draft.finish();
   Status failure = not_found("the cluster has no job worker");
   for (const NodeReport& worker : workers) {

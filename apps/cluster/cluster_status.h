@@ -29,10 +29,10 @@ struct NodeReport {
 /// InvalidArgument if the certificate of `cluster` cannot be used.
 Result<std::vector<NodeReport>> cluster_status(const ClusterSpec& cluster, std::chrono::nanoseconds timeout);
 
-/// Has a worker tell the training on the cluster what to do, such as "pause", and which `task` to "drain" (RunControl::ask()).
+/// Has a worker tell the training on the cluster what to do, such as "pause", with the argument of RunControl::ask().
 /// Returns the folder of the checkpoint, if one was asked for. Fails with Unavailable if no worker can be reached within `timeout`,
 /// with NotFound if no training runs on them, as RunControl::ask() does if the training refuses, and as cluster_status() does.
 Result<std::string> control_cluster(const ClusterSpec& cluster, const std::string& action,
-                                    const std::string& task, std::chrono::nanoseconds timeout);
+                                    const std::string& argument, std::chrono::nanoseconds timeout);
 
 }  // namespace troupe::cluster

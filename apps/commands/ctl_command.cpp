@@ -1,4 +1,5 @@
-// The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, to end, or to do without a worker.
+// The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, to end, to do without a task, or for how many
+// shards not to wait.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -21,15 +22,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CtlArguments {
-  /// The run, unless there is a cluster; the action, and its worker if it takes one.
+  /// The run, unless there is a cluster; the action, and its argument if it takes one.
   std::vector<std::string> words;
   std::string cluster;
   bool json = false;
 
   size_t place() const { return cluster.empty() ? 1 : 0; }
   const std::string& action() const { return words.at(place()); }
-  std::string task() const { return words.size() > place() + 1 ? words.back() : std::string(); }
+  std::string argument() const { return words.size() > place() + 1 ? words.back() : std::string(); }
   bool names_task() const { return action() == "drain" || action() == "add"; }
+  bool has_argument() const { return names_task() || action() == "backups"; }
 };
 
 std::string what_is_done(const CtlArguments& arguments) {
@@ -37,15 +39,16 @@ std::string what_is_done(const CtlArguments& arguments) {
   if (action == "pause") return "the run pauses after the present round";
   if (action == "resume") return "the run goes on";
   if (action == "stop") return "the run ends, with a checkpoint if train.checkpoint.on_signal says so";
-  if (action == "drain") return arguments.task() + " computes nothing any more; its node may be stopped";
-  if (action == "add") return arguments.task() + " takes part again as soon as its node runs";
+  if (action == "drain") return arguments.argument() + " has nothing to do any more; its node may be stopped";
+  if (action == "add") return arguments.argument() + " takes part again as soon as its node runs";
+  if (action == "backups") return "a round does not wait for the last shards: " + arguments.argument();
   return "the run has saved a checkpoint";
 }
 
 Result<Json> control_run(const CtlArguments& arguments) {
   TROUPE_ASSIGN(const std::string folder, observe::find_run(arguments.words.front()));
-  const std::string task = arguments.names_task() ? '/' + arguments.task() : std::string();
-  return observe::ask_run(folder, "POST", "/ctl/" + arguments.action() + task);
+  const std::string argument = arguments.has_argument() ? '/' + arguments.argument() : std::string();
+  return observe::ask_run(folder, "POST", "/ctl/" + arguments.action() + argument);
 }
 
 Result<Json> control_cluster(const CtlArguments& arguments) {
@@ -53,7 +56,7 @@ Result<Json> control_cluster(const CtlArguments& arguments) {
   TROUPE_ASSIGN(const auto spec, config::load_cluster(disk, arguments.cluster, cluster::owner_job, 0));
   constexpr auto timeout = std::chrono::seconds(5);
   TROUPE_ASSIGN(const std::string saved,
-                cluster::control_cluster(spec, arguments.action(), arguments.task(), timeout));
+                cluster::control_cluster(spec, arguments.action(), arguments.argument(), timeout));
   Json json = {{"done", arguments.action()}};
   if (!saved.empty()) json["checkpoint"] = saved;
   return json;
@@ -75,13 +78,15 @@ int control(const CtlArguments& arguments) {
 void check_words(const CtlArguments& arguments) {
   if (arguments.words.size() <= arguments.place())
     throw CLI::ValidationError("ctl", "expected RUN ACTION, or --cluster FILE ACTION");
-  const std::vector<std::string> known = {"pause", "resume", "checkpoint", "stop", "drain", "add"};
+  const std::vector<std::string> known = {"pause", "resume", "checkpoint", "stop", "drain", "add", "backups"};
   const std::string& action = arguments.action();
   if (std::ranges::find(known, action) == known.end())
     throw CLI::ValidationError("action", expected(alternatives(known), action));
-  const size_t words = arguments.place() + (arguments.names_task() ? 2 : 1);
+  const size_t words = arguments.place() + (arguments.has_argument() ? 2 : 1);
   if (arguments.words.size() < words)
-    throw CLI::ValidationError(action, "expected the name of a worker, such as worker/1");
+    throw CLI::ValidationError(action, arguments.names_task()
+                                           ? "expected the name of a task, such as worker/1 or ps/0"
+                                           : "expected for how many shards a round does not wait, such as 1");
   if (arguments.words.size() > words)
     throw CLI::ValidationError(action, "does not take '" + arguments.words.back() + "'");
 }
@@ -91,7 +96,7 @@ void check_words(const CtlArguments& arguments) {
 void add_ctl_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<CtlArguments>();
   auto* command =
-      add_command(app, "ctl", "Tell a run that trains to pause, resume, save, stop or do without a worker.",
+      add_command(app, "ctl", "Tell a run that trains to pause, resume, save, stop or do without a task.",
                   "troupe ctl runs/digits checkpoint\n"
                   "         troupe ctl runs/digits drain worker/1\n"
                   "         troupe ctl --cluster cluster.toml pause");
@@ -100,8 +105,9 @@ void add_ctl_command(CLI::App& app, int& result) {
           "words", arguments->words,
           "the folder of a run, or of all runs of a name (the newest one), unless --cluster is given; "
           "then the action: pause (between two rounds), resume, checkpoint (save now), stop (as "
-          "SIGTERM does), drain WORKER (others take over its shards, so that its node may be stopped), "
-          "add WORKER (a drained worker takes part again)")
+          "SIGTERM does), drain TASK (others take over its shards and variables, so that its node may be "
+          "stopped), add TASK (a drained task takes part again), backups NUMBER (for how many shards a "
+          "round does not wait)")
       ->required()
       ->expected(1, 3);
   command->add_option("--cluster", arguments->cluster,

@@ -1,5 +1,7 @@
 #include "apps/observe/run_control.h"
 
+#include <charconv>
+
 namespace troupe::observe {
 
 Status RunControl::set_paused(bool paused) {
@@ -16,22 +18,38 @@ void RunControl::stop() {
   changed_.notify_all();
 }
 
-void RunControl::ask(const std::string& action, const std::string& task, Done done) {
+void RunControl::ask(const std::string& action, const std::string& argument, Done done) {
   const auto answer = [&](const Status& status) { status.ok() ? done(std::string()) : done(status); };
-  const bool moves = action == "drain" || action == "add";
-  if (moves && task.empty())
-    return answer(invalid_argument(action + " needs the name of a worker, such as worker/1"));
-  if (!moves && !task.empty()) return answer(invalid_argument(action + " does not take a worker"));
+  if (action == "drain" || action == "add" || action == "backups")
+    return ask_with_argument(action, argument, std::move(done));
+  if (!argument.empty()) return answer(invalid_argument(action + " does not take '" + argument + "'"));
   if (action == "pause") return answer(set_paused(true));
   if (action == "resume") return answer(set_paused(false));
   if (action == "stop") {
     stop();
     return answer({});
   }
-  if (action == "checkpoint") return add({Request::Kind::Checkpoint, {}, std::move(done)});
-  if (moves) return add({action == "add" ? Request::Kind::Add : Request::Kind::Drain, task, std::move(done)});
-  answer(
-      not_found("'" + action + "' is unknown; known: pause, resume, checkpoint, stop, drain TASK, add TASK"));
+  if (action == "checkpoint") return add({.kind = Request::Kind::Checkpoint, .done = std::move(done)});
+  answer(not_found(
+      "'" + action +
+      "' is unknown; known: pause, resume, checkpoint, stop, drain TASK, add TASK, backups NUMBER"));
+}
+
+void RunControl::ask_with_argument(const std::string& action, const std::string& argument, Done done) {
+  if (action != "backups") {
+    if (argument.empty())
+      return done(invalid_argument(action + " needs the name of a task, such as worker/1 or ps/0"));
+    const auto kind = action == "add" ? Request::Kind::Add : Request::Kind::Drain;
+    return add({.kind = kind, .done = std::move(done), .task = argument});
+  }
+  uint32_t backups = 0;
+  const char* const end = argument.data() + argument.size();
+  if (const auto [last, error] = std::from_chars(argument.data(), end, backups);
+      error != std::errc() || last != end)
+    return done(invalid_argument(
+        "backups needs the number of shards for which a round does not wait, such as 1; found '" + argument +
+        "'"));
+  add({.kind = Request::Kind::Backups, .done = std::move(done), .backups = backups});
 }
 
 void RunControl::add(Request request) {

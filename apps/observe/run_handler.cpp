@@ -71,12 +71,12 @@ class RunHandler {
     return answer;
   }
 
-  /// `words`: an action, or an action and the name of a worker: "drain/worker/1".
+  /// `words`: an action, or an action and its argument: "drain/worker/1".
   void act(const std::string& method, const std::string& words, const HttpReply& reply) const {
     if (method != "POST") return reply(failure(405, "only POST is allowed"));
     const std::string action = words.substr(0, words.find('/'));
-    const std::string task = words.substr(std::min(words.size(), action.size() + 1));
-    control_.ask(action, task, [reply, action](const Result<std::string>& saved) {
+    const std::string argument = words.substr(std::min(words.size(), action.size() + 1));
+    control_.ask(action, argument, [reply, action](const Result<std::string>& saved) {
       if (!saved)
         return reply(failure(saved.status().code() == Code::NotFound ? 404 : 409, saved.status().text()));
       nlohmann::ordered_json done = {{"done", action}};

@@ -20,7 +20,7 @@ class ControlActor final : public Role {
  public:
   explicit ControlActor(observe::RunControl& control) {
     on<wire::ControlTraining>([&control](const auto& message, Reply reply) {
-      control.ask(std::string(view(message->getAction())), std::string(view(message->getTask())),
+      control.ask(std::string(view(message->getAction())), std::string(view(message->getArgument())),
                   [reply = std::make_shared<Reply>(std::move(reply))](const Result<std::string>& checkpoint) {
                     checkpoint ? (*reply)(done(*checkpoint)) : (*reply)(checkpoint.status());
                   });

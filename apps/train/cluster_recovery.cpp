@@ -67,8 +67,8 @@ void ClusterRounds::give_up(size_t index, const Status& failure) {
 /// Lets other workers take over the shards of a worker that has been lost.
 void ClusterRounds::lose(size_t index, const Status& failure) {
   Worker& worker = workers_[index];
-  const bool owns_variables = !servers_.mirrored() && index == 0 && !config_.cluster.tasks.contains("ps");
-  if (owns_variables || is_among_peers(config_)) give_up(index, failure);
+  const bool owns_variables = std::ranges::count(owners_of_variables(config_), worker.task) > 0;
+  if ((owns_variables && !servers_.mirrored()) || is_among_peers(config_)) give_up(index, failure);
   worker.alive = false;
   worker.unanswered = worker.unassigned = 0;
   const auto shards = std::exchange(worker.shards, {});
@@ -79,7 +79,7 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
     successors += (successors.empty() ? "" : ", ") + successor->task;
   }
   tell_coordinator(-1);
-  if (worker.drained) return;
+  if (is_drained(worker)) return;
   if (events_.line)
     events_.line("lost " + worker.task + ": " + failure.text() +
                  (shards.empty() ? std::string() : "; " + text_of(shards) + " taken over by " + successors));
@@ -120,11 +120,11 @@ void ClusterRounds::welcome(uint64_t done) {
   for (size_t i = 0; i < workers_.size(); ++i) {
     Worker& worker = workers_[i];
     const bool linked = runtime_.link_status(worker.task).ok();
-    if (worker.drained && !linked) worker.alive = false;  // its node was stopped, as it may be
-    if (!worker.alive && !worker.joining && !worker.drained && linked) join(i);
+    if (is_drained(worker) && !linked) worker.alive = false;  // its node was stopped, as it may be
+    if (!worker.alive && !worker.joining && !is_drained(worker) && linked) join(i);
   }
-  const auto is_idle = [](const Worker& worker) {
-    return worker.alive && worker.shards.empty() && !worker.drained;
+  const auto is_idle = [this](const Worker& worker) {
+    return worker.alive && worker.shards.empty() && !is_drained(worker);
   };
   const auto has_several = [](const Worker& worker) { return worker.alive && worker.shards.size() > 1; };
   if (std::ranges::any_of(workers_, is_idle) && std::ranges::any_of(workers_, has_several)) share_out(done);
@@ -172,7 +172,7 @@ void ClusterRounds::assign_all(uint64_t done) {
     if (worker.alive) {
       worker.shards.clear();
       worker.next = 0;
-      if (!worker.drained) used.push_back(&worker);
+      if (!is_drained(worker)) used.push_back(&worker);
     }
   for (uint32_t shard = 0; shard < static_cast<uint32_t>(config_.shards()); ++shard)
     used[shard % used.size()]->shards.push_back(shard);
@@ -191,41 +191,62 @@ void ClusterRounds::assign_all(uint64_t done) {
   while (std::ranges::any_of(workers_, is_pending)) take_arrival(none);
 }
 
-// ---- Workers that are drained
+// ---- Tasks that are drained
 
 Status ClusterRounds::set_drained(const std::string& name, bool drained, uint64_t done) {
-  TROUPE_ASSIGN(Worker* const worker, find_worker(name));
-  if (worker->drained == drained) return {};
-  if (drained) TROUPE_RETURN_IF_FAILED(may_drain(*worker));
-  worker->drained = drained;
-  if (worker->alive) share_out(done);  // one that is not joins when it is linked
-  if (events_.line) events_.line(worker->task + (drained ? " is drained" : " takes part again"));
-  return {};
-}
-
-/// `name`: "worker/1", or the full name of a task.
-Result<ClusterRounds::Worker*> ClusterRounds::find_worker(const std::string& name) {
-  std::string known;
-  for (Worker& worker : workers_) {
-    const DeviceName task = value_or_throw(DeviceName::parse(worker.task));
-    const std::string brief = task.job + '/' + std::to_string(task.task);
-    if (name == brief || name == worker.task) return &worker;
-    known += (known.empty() ? "" : ", ") + brief;
-  }
-  return not_found("'" + name + "' is no worker of this training; there are: " + known);
-}
-
-Status ClusterRounds::may_drain(const Worker& worker) const {
+  TROUPE_ASSIGN(const std::string task, find_task(name));
+  if (servers_.is_drained(task) == drained) return {};
+  const auto worker = std::ranges::find(workers_, task, &Worker::task);
+  const bool is_worker = worker != workers_.end();
   if (is_among_peers(config_))
     return failed_precondition(
         "the workers exchange what they need among themselves, so none of them can be drained");
-  const auto owners = owners_of_variables(config_);
-  const bool is_first = &worker == workers_.data() && !config_.cluster.tasks.contains("ps");
-  if (is_first || std::ranges::count(owners, worker.task) > 0)
-    return failed_precondition(worker.task + " owns variables of the model, so it cannot be drained");
-  const auto stays = [&](const Worker& other) { return &other != &worker && other.alive && !other.drained; };
+  if (drained && is_worker) TROUPE_RETURN_IF_FAILED(may_drain(*worker));
+  servers_.set_drained(task, drained);
+  if (Status status = drained ? move_away(task) : Status(); !status.ok()) {
+    servers_.set_drained(task, false);
+    return status;
+  }
+  servers_.begin_mirrors();
+  if (is_worker && worker->alive) share_out(done);  // one that is not joins when it is linked
+  if (events_.line) events_.line(task + (drained ? " is drained" : " takes part again"));
+  return {};
+}
+
+/// Returns the full name of a parameter server or worker. `name`: "worker/1", or its full name.
+Result<std::string> ClusterRounds::find_task(const std::string& name) const {
+  std::vector<std::string> tasks;
+  if (const auto servers = config_.cluster.tasks.find("ps"); servers != config_.cluster.tasks.end())
+    for (int64_t server = 0; server < servers->second; ++server) tasks.push_back(task_name("ps", server));
+  for (const Worker& worker : workers_) tasks.push_back(worker.task);
+  std::string known;
+  for (const std::string& task : tasks) {
+    const DeviceName parts = value_or_throw(DeviceName::parse(task));
+    const std::string brief = parts.job + '/' + std::to_string(parts.task);
+    if (name == brief || name == task) return task;
+    known += (known.empty() ? "" : ", ") + brief;
+  }
+  return not_found("'" + name + "' is no task of this training; there are: " + known);
+}
+
+Status ClusterRounds::may_drain(const Worker& worker) const {
+  const auto stays = [&](const Worker& other) {
+    return &other != &worker && other.alive && !is_drained(other);
+  };
   if (std::ranges::none_of(workers_, stays))
     return failed_precondition(worker.task + " cannot be drained: no other worker takes part");
+  return {};
+}
+
+/// Moves the variables that a task owns to another one. No round is in progress.
+Status ClusterRounds::move_away(const std::string& task) {
+  if (std::ranges::count(owners_of_variables(config_), task) == 0) return {};
+  TROUPE_RETURN_IF_FAILED(servers_.copy(task));
+  Losses none;
+  while (servers_.is_copying(task)) take_arrival(none);
+  if (!servers_.is_copied(task))
+    return unavailable(task + " cannot be drained: its variables could not be copied to another task");
+  move_variables({task}, task + " gives its variables away");
   return {};
 }
 

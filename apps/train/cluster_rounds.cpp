@@ -161,6 +161,25 @@ std::optional<observe::GradientCounts> ClusterRounds::gradients() const {
   return observe::GradientCounts{staleness_.steps, staleness_.sum, staleness_.most, dropped};
 }
 
+Status ClusterRounds::set_backups(uint32_t backups) {
+  const auto shards = static_cast<uint32_t>(config_.shards());
+  if (backups >= shards)
+    return invalid_argument("with " + std::to_string(backups) +
+                            " backup workers a round would wait for none of the " + std::to_string(shards) +
+                            " shards; allowed: 0 to " + std::to_string(shards - 1));
+  if (!coordinator_ || has_bounded_staleness()) return Rounds::set_backups(backups);
+  Draft<wire::RequireShards> draft;
+  draft->setTraining(training_);
+  draft->setRequired(shards - backups);
+  const auto answers = runtime_.services().call_all({{coordinator_, draft.finish()}});
+  if (!answers[0]) return answers[0].status();
+  config_.train.replication.backup_workers = backups;
+  if (events_.line)
+    events_.line("a round waits for " + std::to_string(shards - backups) + " of " + std::to_string(shards) +
+                 " shards");
+  return {};
+}
+
 AnyMessage ClusterRounds::call(const ActorRef& to, AnyMessage request) {
   auto answers = runtime_.services().call_all({{to, std::move(request)}});
   return value_or_throw(std::move(answers[0]));
@@ -187,6 +206,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   seconds_per_round_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
   waited_ = losses.waited;
+  costs_ = std::move(losses.costs);
   return means_of(losses);
 }
 
@@ -206,7 +226,6 @@ void ClusterRounds::request_rounds(size_t worker, uint64_t first) {
 std::vector<double> ClusterRounds::means_of(const Losses& losses) {
   std::vector<double> means;
   for (const auto& of_workers : losses.by_round) {
-  costs_ = std::move(losses.costs);
     note_loss(of_workers);
     means.push_back(last_loss_);
   }
@@ -260,6 +279,7 @@ void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& ru
                          " requested ones"));
   ++losses.answers;
   losses.waited = std::max(losses.waited, run->getWaited());
+  std::ranges::move(read(run->getCosts()), std::back_inserter(losses.costs));
   staleness_.steps += run->getSteps();
   staleness_.sum += run->getStaleness();
   staleness_.most = std::max(staleness_.most, run->getMostStale());
@@ -268,4 +288,3 @@ void ClusterRounds::add_losses(size_t worker, const Message<wire::RoundsRun>& ru
 }
 
 }  // namespace troupe::train
-  std::ranges::move(read(run->getCosts()), std::back_inserter(losses.costs));

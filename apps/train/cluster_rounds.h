@@ -51,7 +51,8 @@ class ClusterRounds final : public Rounds {
   ~ClusterRounds() override;
   std::vector<double> advance(uint64_t done, uint64_t last) override;
   bool recover(const Status& failure) override;
-  Status set_drained(const std::string& worker, bool drained, uint64_t done) override;
+  Status set_drained(const std::string& name, bool drained, uint64_t done) override;
+  Status set_backups(uint32_t backups) override;
   std::optional<observe::GradientCounts> gradients() const override;
   /// Ends the training. Returns text about the gradients that came too late, or about the staleness of gradients.
   std::string finish() override;
@@ -70,7 +71,6 @@ class ClusterRounds final : public Rounds {
     std::vector<uint32_t> shards;
     bool alive = false;                     ///< its training has begun, and it has not been lost
     bool joining = false;                   ///< BeginTraining has no answer yet
-    bool drained = false;                   ///< it gets no shards
     uint64_t training = 0;                  ///< the training that it is joining
     size_t unanswered = 0, unassigned = 0;  ///< the number of RunRounds and AssignShards without an answer
     /// Its next round when the training last went on with other places of the variables or another trainer.
@@ -108,8 +108,10 @@ class ClusterRounds final : public Rounds {
   void joined(size_t worker, const Status& status);
   void share_out(uint64_t done);
   void assign_all(uint64_t done);
-  Result<Worker*> find_worker(const std::string& name);
+  bool is_drained(const Worker& worker) const { return servers_.is_drained(worker.task); }
+  Result<std::string> find_task(const std::string& name) const;
   Status may_drain(const Worker& worker) const;
+  Status move_away(const std::string& task);
   const Worker* hand_over(uint32_t shard);
   AnyMessage assignment(size_t worker, int64_t applied) const;
   void tell_coordinator(int64_t applied);

@@ -22,9 +22,15 @@ double mean(std::span<const ShardLoss> shards) {
 
 }  // namespace
 
-Status Rounds::set_drained(const std::string& worker, bool /*drained*/, uint64_t /*done*/) {
-  return failed_precondition("this run trains in one session, without '" + worker +
-                             "'; only workers with replicas of their own can be drained");
+Status Rounds::set_drained(const std::string& name, bool /*drained*/, uint64_t /*done*/) {
+  return failed_precondition(
+      "this run trains in one session, without '" + name +
+      "'; only tasks of trainings whose workers have replicas of their own can be drained");
+}
+
+Status Rounds::set_backups(uint32_t /*backups*/) {
+  return failed_precondition(
+      "only trainings over parameter servers with train.replication.mode = \"sync\" have backup workers");
 }
 
 std::string task_name(const std::string& job, int64_t task) {

@@ -26,26 +26,30 @@ class Rounds {
   /// Called when a step of the caller has failed. Returns true if the variables are where config.cluster.owners says now, so that
   /// the step may be repeated in a new session. Throws Error if the rounds cannot go on.
   virtual bool recover(const Status& /*failure*/) { return false; }
-  /// Keeps a worker out of the rounds that follow, so that its node may be stopped, or lets it take part again. `worker` is the
-  /// name of its task, such as "worker/1"; `done` rounds have been applied. Fails with NotFound if there is no such worker, and
-  /// with FailedPrecondition if the training cannot do without it.
-  virtual Status set_drained(const std::string& worker, bool drained, uint64_t done);
+  /// Keeps a worker or parameter server out of the rounds that follow, so that its node may be stopped, or lets it take part
+  /// again. Variables that it owns move to another task, and stay there. `name` is that of the task, such as "worker/1"; `done`
+  /// rounds have been applied. Fails with NotFound if there is no such task, and with FailedPrecondition if the training cannot
+  /// do without it.
+  virtual Status set_drained(const std::string& name, bool drained, uint64_t done);
+  /// Sets for how many shards the rounds that follow do not wait. Fails with InvalidArgument unless there are more shards, and
+  /// with FailedPrecondition if the training has begun without backup workers.
+  virtual Status set_backups(uint32_t backups);
   /// Called once, after the last round. Returns a line for the user, which may be empty.
   virtual std::string finish() { return {}; }
   /// Returns what has been counted of gradients that came late; nothing if all are applied in their round.
   virtual std::optional<observe::GradientCounts> gradients() const { return {}; }
   /// Returns for how many seconds the last call of advance() waited for batches; if workers wait, the longest time of one.
   double waited() const { return waited_; }
-
- protected:
-  double waited_ = 0;
-};
   /// Returns where the time of steps goes, for each device of which the last call of advance() brought news.
   const std::vector<observe::DeviceCosts>& costs() const { return costs_; }
 
+ protected:
+  double waited_ = 0;
+  std::vector<observe::DeviceCosts> costs_;
+};
+
 /// Returns whether a round applies the gradients of all workers together.
 inline bool is_synchronous(const config::RunConfig& config) {
-  std::vector<observe::DeviceCosts> costs_;
   const auto mode = config.train.replication.mode;
   return mode != config::ReplicationMode::Async && mode != config::ReplicationMode::Ssp &&
          mode != config::ReplicationMode::Hogwild && mode != config::ReplicationMode::LocalSgd;

@@ -30,4 +30,10 @@ void heed_requests(observe::RunControl& control, observe::RunMonitor& monitor, u
   if (was_paused) actions.print(actions.is_stopped() ? "the pause ends with the run" : "resumed");
 }
 
+Status change_rounds(Rounds& rounds, const observe::RunControl::Request& request, uint64_t step) {
+  using Kind = observe::RunControl::Request::Kind;
+  if (request.kind == Kind::Backups) return rounds.set_backups(request.backups);
+  return rounds.set_drained(request.task, request.kind == Kind::Drain, step);
+}
+
 }  // namespace troupe::train

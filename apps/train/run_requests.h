@@ -6,6 +6,7 @@
 
 #include "apps/observe/run_control.h"
 #include "apps/observe/run_monitor.h"
+#include "apps/train/rounds.h"
 
 namespace troupe::train {
 
@@ -20,5 +21,9 @@ struct RunActions {
 /// Carries out what is asked of the run after `step`, and returns when it is not paused.
 void heed_requests(observe::RunControl& control, observe::RunMonitor& monitor, uint64_t step,
                    const RunActions& actions);
+
+/// Carries out a request that concerns the rounds after `step`: which tasks take part, and how many shards a round waits for. Fails
+/// as the functions of `rounds` do.
+Status change_rounds(Rounds& rounds, const observe::RunControl::Request& request, uint64_t step);
 
 }  // namespace troupe::train

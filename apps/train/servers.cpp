@@ -57,9 +57,11 @@ Result<ActorRef> Servers::actor(const std::string& role, const std::string& task
 // ---- Mirrors
 
 void Servers::begin_mirrors() {
-  if (!mirrored()) return;
   needs_mirrors_ = false;
   for (const std::string& owner : owners_of_variables(config_)) {
+    const bool may_stray = is_worker(owner) && config_.cluster.tasks.contains("ps");
+    needs_mirrors_ |= may_stray;
+    if (!mirrored() && !(may_stray && has_server(owner))) continue;
     const auto mirror = mirrors_.find(owner);
     if (mirror == mirrors_.end()) {
       begin_mirror(owner);
@@ -111,7 +113,8 @@ std::vector<std::string> Servers::candidates(const std::string& owner) const {
       std::rotate(names.begin(), self, names.end());
       names.erase(names.begin());
     }
-    result.insert(result.end(), names.begin(), names.end());
+    std::ranges::copy_if(names, std::back_inserter(result),
+                         [this](const std::string& name) { return !is_drained(name); });
   }
   return result;
 }
@@ -122,6 +125,7 @@ void Servers::begin_mirror(const std::string& owner) {
     const auto source = actor(mirror_source_role, owner);
     const auto copies = address(mirror_role, target);
     if (!source || !copies) continue;
+    if (const auto old = superseded_.extract(target)) end_mirror(target, old.mapped());
     const uint64_t number = random_id();
     Draft<wire::BeginMirror> draft;
     draft->setMirror(number);
@@ -182,6 +186,34 @@ void Servers::end_mirror(const std::string& owner, uint64_t number) const {
     runtime_.services().call(*source, about<wire::EndMirror>(number), [](const Result<AnyMessage>&) {});
 }
 
+// ---- Drained servers
+
+void Servers::set_drained(const std::string& task, bool drained) {
+  needs_mirrors_ = true;
+  if (!drained) {
+    drained_.erase(task);
+    return;
+  }
+  drained_.insert(task);
+  end_mirrors_on({task});
+}
+
+Status Servers::copy(const std::string& owner) {
+  if (!mirrors_.contains(owner)) begin_mirror(owner);
+  if (mirrors_.contains(owner)) return {};
+  return failed_precondition("no other task is linked that may own the variables of " + owner);
+}
+
+bool Servers::is_copying(const std::string& owner) const {
+  const auto mirror = mirrors_.find(owner);
+  return mirror != mirrors_.end() && !mirror->second.complete;
+}
+
+bool Servers::is_copied(const std::string& owner) const {
+  const auto mirror = mirrors_.find(owner);
+  return mirror != mirrors_.end() && mirror->second.complete && !*mirror->second.given_up;
+}
+
 // ---- Lost servers
 
 std::vector<std::string> Servers::lost() const {
@@ -191,19 +223,24 @@ std::vector<std::string> Servers::lost() const {
   return result;
 }
 
-Result<std::string> Servers::adopt_mirrors(const std::vector<std::string>& lost) {
-  std::vector<AddressedRequest> adoptions;
-  for (const std::string& owner : lost) {
-    const auto mirror = mirrors_.find(owner);
-    if (mirror == mirrors_.end() || !mirror->second.complete || *mirror->second.given_up)
-      return unavailable(owner + " is lost, and its variables have no complete mirror");
-    TROUPE_ASSIGN(auto copies, actor(mirror_role, mirror->second.target));
-    adoptions.push_back({std::move(copies), about<wire::AdoptMirror>(mirror->second.number)});
+Result<std::string> Servers::adopt_mirrors(const std::vector<std::string>& owners) {
+  std::vector<AddressedRequest> adoptions, ends;
+  for (const std::string& owner : owners) {
+    if (!is_copied(owner)) return unavailable("the variables of " + owner + " have no complete mirror");
+    const Mirror& mirror = mirrors_.at(owner);
+    TROUPE_ASSIGN(auto copies, actor(mirror_role, mirror.target));
+    adoptions.push_back({std::move(copies), about<wire::AdoptMirror>(mirror.number)});
+    // One that is alive may get variables again.
+    if (const auto source = actor(mirror_source_role, owner); source && is_alive(owner))
+      ends.push_back({*source, about<wire::EndMirror>(mirror.number)});
+    else
+      superseded_[owner] = mirror.number;
   }
   for (const auto& answer : runtime_.services().call_all(std::move(adoptions)))
     if (!answer) return unavailable("a mirror cannot be adopted: " + answer.status().message());
+  (void)runtime_.services().call_all(std::move(ends));
   std::string text;
-  for (const std::string& owner : lost) {
+  for (const std::string& owner : owners) {
     const std::string target = mirrors_.extract(owner).mapped().target;
     std::ranges::replace(config_.cluster.owners, owner, target);
     incarnations_.erase(owner);
@@ -212,13 +249,18 @@ Result<std::string> Servers::adopt_mirrors(const std::vector<std::string>& lost)
         .append(" are on ")
         .append(target);
   }
-  for (auto at = mirrors_.begin(); at != mirrors_.end();) {
-    const bool ends = std::ranges::count(lost, at->second.target) != 0;
-    if (ends) end_mirror(at->first, at->second.number);
-    at = ends ? mirrors_.erase(at) : std::next(at);
-  }
+  end_mirrors_on(owners);
   needs_mirrors_ = true;
   return text;
+}
+
+void Servers::end_mirrors_on(const std::vector<std::string>& targets) {
+  std::erase_if(mirrors_, [&](const auto& entry) {
+    const auto& [owner, mirror] = entry;
+    const bool ends = std::ranges::count(targets, mirror.target) != 0;
+    if (ends) end_mirror(owner, mirror.number);
+    return ends;
+  });
 }
 
 }  // namespace troupe::train

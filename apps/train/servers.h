@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,17 @@ class Servers {
   /// Returns the addresses of the actors with this role beside the variables, each once. Throws Error.
   std::vector<Address> roles(const std::string& role);
   bool mirrored() const { return config_.train.fault.mirror; }
-  /// Begins a mirror for each owner that has none, if another task is linked that can have it, and for each whose mirror is on a
-  /// worker, if a parameter server is linked. Returns at once.
+  /// Keeps variables and mirrors away from a task, or allows them again. Variables that it owns stay there until they are moved.
+  void set_drained(const std::string& task, bool drained);
+  bool is_drained(const std::string& task) const { return drained_.contains(task); }
+  /// Has the variables of an owner copied to another task, so that adopt_mirrors() can move them. Returns at once. Fails with
+  /// FailedPrecondition if no other task is linked that may own them.
+  Status copy(const std::string& owner);
+  bool is_copying(const std::string& owner) const;
+  bool is_copied(const std::string& owner) const;
+  /// With train.fault.mirror, begins a mirror for each owner that has none, if another task is linked that can have it, and for
+  /// each whose mirror is on a worker, if a parameter server is linked. Without it, begins one for each worker that owns variables
+  /// though a parameter server is linked. Returns at once.
   void begin_mirrors();
   /// Returns whether begin_mirrors() may have something to do.
   bool needs_mirrors() const { return needs_mirrors_; }
@@ -46,9 +56,10 @@ class Servers {
   std::vector<std::string> lost() const;
   /// Returns the owners that are workers, though there are parameter servers, and whose mirrors on parameter servers are complete.
   std::vector<std::string> strays() const;
-  /// Makes the mirrors of these owners the owners of their variables, and ends the mirrors that were on them. Returns text about
-  /// where the variables are now. Fails with Unavailable if one of them has no mirror that is complete and linked.
-  Result<std::string> adopt_mirrors(const std::vector<std::string>& lost);
+  /// Makes the mirrors of these owners, which may be lost, the owners of their variables, and ends the mirrors that were on them.
+  /// Returns text about where the variables are now. Fails with Unavailable if one of them has no mirror that is complete and
+  /// linked.
+  Result<std::string> adopt_mirrors(const std::vector<std::string>& owners);
 
  private:
   struct Mirror {
@@ -70,6 +81,7 @@ class Servers {
   void await_end(const std::string& owner);
   void ended(const std::string& owner, uint64_t number, bool gone);
   void end_mirror(const std::string& owner, uint64_t number) const;
+  void end_mirrors_on(const std::vector<std::string>& targets);
 
   Runtime& runtime_;
   config::RunConfig& config_;
@@ -77,6 +89,9 @@ class Servers {
   std::map<std::string, Mirror> mirrors_;         ///< by the task that owns the variables
   std::map<std::string, uint64_t> incarnations_;  ///< of the processes that own the variables, by task
   bool needs_mirrors_ = false;
+  /// The mirrors that have been adopted, by their former owners, which may be alive and still have them.
+  std::map<std::string, uint64_t> superseded_;
+  std::set<std::string> drained_;  ///< tasks that must not have variables
 };
 
 }  // namespace troupe::train

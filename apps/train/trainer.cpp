@@ -315,16 +315,15 @@ class Run {
   }
 
   Result<std::string> outcome_of(const observe::RunControl::Request& request) {
-    using Kind = observe::RunControl::Request::Kind;
-    if (request.kind == Kind::Checkpoint) {
+    if (request.kind == observe::RunControl::Request::Kind::Checkpoint) {
       save();
       return saving_.folder();
     }
-    TROUPE_RETURN_IF_FAILED(rounds_->set_drained(request.task, request.kind == Kind::Drain, progress_.step));
+    TROUPE_RETURN_IF_FAILED(change_rounds(*rounds_, request, progress_.step));
     return std::string();
   }
 
-  /// Saves checkpoints, drains workers, and waits while it is paused, as it is asked.
+  /// Saves checkpoints, drains tasks, and waits while it is paused, as it is asked.
   void heed() {
     if (!options_.control) return;
     heed_requests(*options_.control, monitor_, progress_.step,

@@ -153,10 +153,10 @@ struct ControlTraining {
   # training runs on the worker, and with FailedPrecondition if the client does not run rounds at the moment.
 
   # "pause" (between two rounds), "resume", "checkpoint" (which is answered when it is saved), "stop", "drain" (which is answered
-  # when a worker has no shards any more, and gets none) or "add" (such a worker may get shards again). Fails with NotFound for
-  # another one.
+  # when a task has no shards and variables any more, and gets none), "add" (such a task may get them again) or "backups" (how many
+  # shards a round does not wait for). Fails with NotFound for another one.
   action @0 :Text;
-  task @1 :Text;              # "drain" and "add": the worker, as its user names it; otherwise empty
+  argument @1 :Text;          # "drain" and "add": the task, as its user names it; "backups": the number; otherwise empty
 }
 
 struct TrainingControlled {

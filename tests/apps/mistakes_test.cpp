@@ -307,7 +307,8 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"predict", none, digits}, {"there is no run or model", none});
   check({"train", digits, "--resume"}, {"troupe train: --resume needs a value (", "`troupe help train`"});
   check({"graph", digits, "--form", "png"}, {"graph: --form: expected dot, svg or html; found 'png'"});
-  check({"ctl", none, "kill"}, {"expected pause, resume, checkpoint, stop, drain or add; found 'kill'"});
+  check({"ctl", none, "kill"},
+        {"expected pause, resume, checkpoint, stop, drain, add or backups; found 'kill'"});
   check({"ckpt", "list", none}, {"action: expected ls, show, diff, convert or average; found 'list'"});
   check({"train", digits, "--memory", "8 gigs"}, {"--memory: expected a number of bytes", "found '8 gigs'"});
   check({"train", digits, "--transport", "x"}, {"--transport: expected auto, shared, tcp or ucx; found 'x'"});

@@ -183,6 +183,11 @@ BOOST_AUTO_TEST_CASE(a_control_refuses_while_nothing_trains) {
   BOOST_TEST((ask("checkpoint") == Code::Unknown));
   BOOST_TEST((ask("drain", "worker/1") == Code::Unknown));
   BOOST_TEST((ask("drain") == Code::InvalidArgument));
+  for (const char* wrong : {"", "-1", "1.5", "2x", "99999999999"})
+    BOOST_TEST((ask("backups", wrong) == Code::InvalidArgument), wrong);
+  BOOST_TEST((ask("backups", "2") == Code::Unknown));
+  BOOST_TEST_REQUIRE(control.take_requests().size() == 3u);
+  BOOST_TEST((ask("checkpoint") == Code::Unknown));
   BOOST_TEST((ask("pause", "worker/1") == Code::InvalidArgument));
   BOOST_TEST((ask("explode") == Code::NotFound));
   BOOST_TEST((ask("add", "worker/1") == Code::Unknown));

@@ -202,7 +202,10 @@ BOOST_AUTO_TEST_CASE(what_is_no_run_and_what_is_not_there_yet_is_refused) {
   const Output alone = call({"ctl", run_folder, "drain", "worker/1"});
   BOOST_TEST(alone.code == 1);
   BOOST_TEST(says(alone.text, "this run trains in one session, without 'worker/1'"), alone.text);
-  for (const Arguments& wrong : {Arguments{"explode"}, {"drain"}, {"pause", "worker/1"}}) {
+  const Output many = call({"ctl", run_folder, "backups", "1"});
+  BOOST_TEST(many.code == 1);
+  BOOST_TEST(says(many.text, "only trainings over parameter servers"), many.text);
+  for (const Arguments& wrong : {Arguments{"explode"}, {"drain"}, {"pause", "worker/1"}, {"backups"}}) {
     Arguments all = {"ctl", run_folder};
     all.insert(all.end(), wrong.begin(), wrong.end());
     BOOST_TEST(call(all).code == 2);
