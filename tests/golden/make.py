@@ -2,12 +2,14 @@
    python3 -m venv VENV && VENV/bin/pip install tensorflow-cpu && VENV/bin/python tests/golden/make.py [NAME...]
 A NAME is an op ("Sum": its cases in ops/ and gradients/) or a function of model_graphs.py, state_graphs.py, flow_graphs.py,
 function_graphs.py, list_graphs.py, array_graphs.py, ragged_graphs.py, queue_graphs.py, saver_graphs.py or keyed_state_graphs.py;
-without any, everything is made anew. Then it lists what Troupe's kernels/ have and no case does.
+without any, everything is made anew, and then cases that nothing makes are removed. Then it lists what Troupe's kernels/ have and
+no case does.
 """
 import pathlib
 import re
 import shutil
 import sys
+import time
 
 import reference  # first: it says how TensorFlow is to start
 import array_graphs
@@ -60,10 +62,13 @@ def main(names):
     known = makers()
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"no case is called {', '.join(unknown)}; there are {' '.join(sorted(known))}")
-    if not names:
-        shutil.rmtree(CASES, ignore_errors=True)
+    begin = time.time()
     for name in names or known:
         known[name]()
+    if not names:
+        for graph in CASES.glob("*/*/graph.pb"):
+            if graph.stat().st_mtime < begin:
+                shutil.rmtree(graph.parent)
     if without := ops_of_troupe() - ops_in_use() - RANDOM - REFUSED:
         print("in no case:", *sorted(without))
     files = [path for path in pathlib.Path(CASES).rglob("*") if path.is_file()]
