@@ -14,17 +14,27 @@ namespace {
 
 constexpr uint32_t protocol = 1;
 
-/// Checks that the two nodes can work together. A failure names both of them.
+/// Compares two names of clusters in a time that does not depend on what they have in common: such a name may be a secret.
+bool same_cluster(std::string_view theirs, std::string_view ours) {
+  unsigned char differences = theirs.size() != ours.size();
+  for (size_t i = 0; i < theirs.size() && !ours.empty(); ++i)
+    differences |= static_cast<unsigned char>(theirs[i] ^ ours[i % ours.size()]);
+  return differences == 0;
+}
+
+/// Checks that the two nodes can work together. A failure names both of them, and tells a node of another cluster nothing else of
+/// this one.
 Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t ops) {
-  const std::string task(view(hello.getTask())), cluster(view(hello.getCluster()));
+  const std::string task(view(hello.getTask()));
   const auto differs = [&](const std::string& what, const std::string& theirs, const std::string& ours) {
     return failed_precondition(task + " has " + what + " " + theirs + ", " + self.task + " has " + ours);
   };
   if (hello.getProtocol() != protocol)
     return differs("link protocol", std::to_string(hello.getProtocol()), std::to_string(protocol));
+  if (!same_cluster(view(hello.getCluster()), self.cluster))
+    return failed_precondition(task + " has another cluster id than " + self.task);
   if (view(hello.getBuild()) != build_id())
     return differs("build", std::string(view(hello.getBuild())), build_id());
-  if (cluster != self.cluster) return differs("cluster id", cluster, self.cluster);
   if (hello.getOps() != ops) return differs("op table", std::to_string(hello.getOps()), std::to_string(ops));
   if (task == self.task) return failed_precondition("this node is " + task + " itself");
   return {};
@@ -142,6 +152,8 @@ void Channel::received(Frame frame) {
                             : take(std::move(frame));
   if (!status.ok()) close(status);
 }
+
+void Channel::receiving() { last_received_ = node_.env.clock.now(); }
 
 Status Channel::take(Frame frame) {
   if (!peer_) return greet(std::move(frame));

@@ -78,7 +78,7 @@ class Channel final : private Connection::Events {
   /// The task that the peer's certificate names, see Connection. The channel must be open.
   std::optional<std::string> proven_task() const { return connection_->proven_task(); }
   int64_t opened() const { return opened_; }
-  /// When the last frame arrived.
+  /// When the last bytes arrived.
   int64_t last_received() const { return last_received_; }
   /// How many frames were dropped because they arrived twice.
   uint64_t repeated() const { return repeated_; }
@@ -87,6 +87,7 @@ class Channel final : private Connection::Events {
   void say_hello();
   void send_own(AnyMessage message);
   void received(Frame frame) override;
+  void receiving() override;
   void closed(Status reason) override;
   Status take(Frame frame);
   Status greet(Frame frame);

@@ -204,6 +204,7 @@ class TcpStream : public std::enable_shared_from_this<TcpStream<Socket>> {
       rest = rest.subspan(some);
       if (!advance(some)) return;
     }
+    events_->receiving();
     read();
   }
 

@@ -233,6 +233,7 @@ void UcxStream::read(std::span<const std::byte> bytes) {
     bytes = bytes.subspan(some);
     if (!advance(some)) return;
   }
+  if (events_) events_->receiving();
 }
 
 /// Tells the decoder that `count` bytes have arrived. Returns false if the stream has ended or has no receiver any more.

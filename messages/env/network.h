@@ -24,6 +24,8 @@ class Connection {
    public:
     /// A frame has arrived.
     virtual void received(Frame frame) = 0;
+    /// Bytes have arrived from another host, perhaps of a frame that is not complete yet.
+    virtual void receiving() {}
     /// The last callback. The reason is Ok if the peer closed the connection. Frames that were sent without a reply may be lost.
     virtual void closed(Status reason) = 0;
 

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {
     return stranger.goodbye();
   };
   BOOST_TEST(refused([](auto& hello) { hello.setCluster("other"); }) ==
-             "/job:stranger/replica:0/task:0 has cluster id other, /job:ps/replica:0/task:0 has simulated");
+             "/job:stranger/replica:0/task:0 has another cluster id than /job:ps/replica:0/task:0");
   BOOST_TEST(refused([](auto& hello) { hello.setProtocol(2); }) ==
              "/job:stranger/replica:0/task:0 has link protocol 2, /job:ps/replica:0/task:0 has 1");
   BOOST_TEST(refused([](auto& hello) { hello.setBuild("0.0.9"); }).find("has build 0.0.9") !=

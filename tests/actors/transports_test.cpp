@@ -96,6 +96,20 @@ BOOST_DATA_TEST_CASE_F(Fixture, frames_of_every_size_come_back_as_they_were, tra
   BOOST_TEST(accepted[0]->end->ok());
 }
 
+// A large frame over a slow network takes longer than a peer may be silent.
+BOOST_AUTO_TEST_CASE(the_pieces_of_a_frame_are_signs_of_life) {
+  for (const Kind kind : {Kind::Plain, Kind::Tls}) {
+    Fixture f;
+    f.start(kind);
+    Peer peer;
+    BOOST_TEST_REQUIRE(f.connect_to_server(peer).ok());
+    BOOST_TEST_REQUIRE(f.run_until([&] { return !f.accepted.empty(); }));
+    peer.send(1, {f.bytes(30'000'000, 1)});
+    BOOST_TEST_REQUIRE(f.run_until([&] { return f.accepted[0]->pieces > 2; }));
+    BOOST_TEST(f.run_until([&] { return f.accepted[0]->frames.size() == 1; }));
+  }
+}
+
 BOOST_DATA_TEST_CASE_F(Fixture, what_was_sent_before_the_end_arrives, transports) {
   start(sample);
   Peer peer;

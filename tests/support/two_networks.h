@@ -36,6 +36,7 @@ struct Peer final : Connection::Events {
     else
       frames.push_back(std::move(frame));
   }
+  void receiving() override { ++pieces; }
   void closed(Status reason) override {
     end = std::move(reason);
     if (leaves) connection.reset();
@@ -50,6 +51,7 @@ struct Peer final : Connection::Events {
   std::unique_ptr<Connection> connection;
   std::vector<Frame> frames;
   std::optional<Status> end;
+  size_t pieces = 0;                  ///< how often bytes have arrived
   bool echo = false, leaves = false;  ///< leaves: destroys the connection in closed()
 };
 
