@@ -9,12 +9,21 @@ namespace troupe {
 Peers::Peers(ActorNode& node, PeersOptions options)
     : node_(node), options_(std::move(options)), alive_(std::make_shared<Peers*>(this)),
       random_(node.env.seed) {
-  node_.directory.set_remote_lookup([this](const Address& address) { return find(address); });
+  lookup_->peers = this;
+  node_.directory.set_remote_lookup([lookup = lookup_](const Address& address) -> Result<ActorRef> {
+    const std::shared_lock lock(lookup->mutex);
+    if (!lookup->peers) return unavailable("this node ends, so " + address.text() + " cannot be found");
+    return lookup->peers->find(address);
+  });
 }
 
 Peers::~Peers() {
   *alive_ = nullptr;
   node_.directory.set_remote_lookup(nullptr);
+  {
+    const std::unique_lock lock(lookup_->mutex);
+    lookup_->peers = nullptr;
+  }
   endpoints_.clear();
   listener_.reset();
   const Status reason = unavailable("node " + options_.self.task + " ends");

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -97,8 +98,15 @@ class Peers final : private Link::Owner, private Channel::Owner {
   Result<ActorRef> find(const Address& address) const;
   void ended(const ActorRef& actor, const Status& reason);
 
+  /// What the directory calls, on any thread, perhaps while this object is being destroyed.
+  struct Lookup {
+    std::shared_mutex mutex;
+    const Peers* peers = nullptr;  ///< guarded by the mutex
+  };
+
   ActorNode& node_;
   const PeersOptions options_;
+  const std::shared_ptr<Lookup> lookup_ = std::make_shared<Lookup>();
   const std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
   /// Null after the destructor; for callbacks that may come later than that.
   const std::shared_ptr<Peers*> alive_;

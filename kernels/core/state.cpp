@@ -101,6 +101,7 @@ Result<std::shared_ptr<StateCell>> StateTable::require(const std::string& contai
   const std::lock_guard guard(mutex_);
   std::shared_ptr<StateCell>& cell = containers_[container][name];
   if (!cell) {
+    while (numbered_.contains(next_id_)) ++next_id_;  // numbers begin anew after 2^32 cells
     cell = std::make_shared<StateCell>(name, dtype, shape, next_id_++, home, slice);
     numbered_.emplace(cell->id(), Place{cell, container});
   }

@@ -230,9 +230,7 @@ std::span<std::byte> FrameDecoder::wanted() {
   switch (stage_) {
     case Stage::Header: return std::span(header_).subspan(filled_);
     case Stage::StructAndTable: return std::as_writable_bytes(std::span(frame_.words)).subspan(filled_);
-    case Stage::Attachments:
-      if (tensor_.valid()) return {tensor_.mutable_data() + filled_, tensor_.bytes() - filled_};
-      return std::span(strings_).subspan(filled_);
+    case Stage::Attachments: return {tensor_.mutable_data() + filled_, tensor_.bytes() - filled_};
     case Stage::Whole:
     case Stage::Failed: break;
   }
@@ -273,10 +271,7 @@ Status FrameDecoder::proceed() {
   while (frame_.attachments.size() < incoming_.size()) {
     const Incoming& next = incoming_[frame_.attachments.size()];
     const size_t total = next.loan ? 0 : next.bytes;
-    if (filled_ < total) {
-      if (!tensor_.valid() && filled_ == strings_.size()) grow(strings_, filled_, total);
-      return {};
-    }
+    if (filled_ < total) return {};
     TROUPE_RETURN_IF_FAILED(end_attachment());
     TROUPE_RETURN_IF_FAILED(begin_attachment());
   }
@@ -378,9 +373,14 @@ Result<FrameDecoder::Incoming> FrameDecoder::announced(uint8_t dtype_number, std
 
 Status FrameDecoder::begin_attachment() {
   filled_ = 0;
-  strings_.clear();
   if (frame_.attachments.size() == incoming_.size()) return {};
   const Incoming& next = incoming_[frame_.attachments.size()];
+  if (next.dtype == DType::String) {
+    const std::array dims = {static_cast<int64_t>(next.bytes)};
+    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::UInt8, limits_.attachment_bytes));
+    TROUPE_ASSIGN(tensor_, Tensor::allocate(DType::UInt8, shape, *allocator_));
+    return {};
+  }
   if (!is_plain(next.dtype)) return {};
   if (next.loan) {
     TROUPE_ASSIGN(auto buffer, borrower_->borrow(*next.loan, next.bytes));
@@ -397,7 +397,7 @@ Status FrameDecoder::begin_attachment() {
 Status FrameDecoder::end_attachment() {
   const Incoming& done = incoming_[frame_.attachments.size()];
   if (done.dtype == DType::String) {
-    TROUPE_ASSIGN(tensor_, read_strings(done.shape, strings_));
+    TROUPE_ASSIGN(tensor_, read_strings(done.shape, {tensor_.data(), tensor_.bytes()}));
   }
   if (done.dtype == DType::Bool && !only_zeros_and_ones({tensor_.data(), tensor_.bytes()}))
     return malformed("an element of a bool attachment is neither 0 nor 1");

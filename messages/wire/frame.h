@@ -153,8 +153,7 @@ class FrameDecoder {
   uint64_t attachment_bytes_ = 0;
   std::vector<Incoming> incoming_;  // what the table says about each attachment
   Frame frame_;                     // the parts that have arrived
-  Tensor tensor_;                   // the attachment that is arriving, if it is plain
-  std::vector<std::byte> strings_;  // the bytes of the attachment that is arriving, if it has strings
+  Tensor tensor_;                   // the attachment that is arriving; of strings their bytes
 };
 
 }  // namespace troupe

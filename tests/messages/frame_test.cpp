@@ -183,6 +183,18 @@ BOOST_AUTO_TEST_CASE(limits_are_told_by_name_before_memory_is_taken) {
   BOOST_TEST(feed(enough, bytes).frame.has_value());
 }
 
+BOOST_AUTO_TEST_CASE(the_bytes_of_strings_are_counted_before_they_arrive) {
+  class Exhausted final : public Allocator {
+    Result<BufferRef> allocate(size_t bytes) override {
+      return resource_exhausted("there is no memory for " + std::to_string(bytes) + " bytes");
+    }
+  } exhausted;
+  const Bytes bytes = bytes_of(encoded({Tensor::scalar(std::string(1000, 'x'))}));
+  FrameDecoder decoder(exhausted);
+  const auto outcome = feed(decoder, std::span(bytes).first(bytes.size() - 1000));
+  BOOST_TEST((outcome.status.code() == Code::ResourceExhausted), outcome.status.text());
+}
+
 // A peer that announces much and sends little costs little memory, because only bytes that arrive make the buffer grow.
 BOOST_AUTO_TEST_CASE(buffers_grow_with_what_arrives) {
   Bytes bytes = bytes_of(encoded({}));
