@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "actors/step/profile_wire.h"
 #include "actors/step/running_step.h"
@@ -14,6 +15,9 @@
 
 namespace troupe {
 namespace {
+
+/// Of how many steps an executor remembers that they have begun, while an earlier one still runs.
+constexpr size_t max_begun = 4096;
 
 class ExecutorRole final : public Role {
  public:
@@ -56,7 +60,7 @@ class ExecutorRole final : public Role {
     auto feeds = take_feeds(message);
     if (!feeds) return reply(feeds.status());
     const auto step = std::make_shared<PartitionStep>(shared_, info, std::move(*feeds));
-    last_begun_ = ordinal;
+    note_begun(ordinal);
     steps_[ordinal] = step;
     if (shared_->receives_from_other_processes) check_overdue_later();
     execute(ordinal, *step, std::move(reply));
@@ -66,17 +70,25 @@ class ExecutorRole final : public Role {
     }
   }
 
-  /// Checks that a step has not begun before and that the master has not declared it over. Steps begin in the order of their
-  /// ordinals.
+  /// Checks that a step has not begun before and that the master has not declared it over. A small RunPartition may overtake an
+  /// earlier one with large feeds, which takes another connection.
   Status check_ordinal(uint64_t ordinal, uint64_t floor) const {
     const std::string why = floor > ordinal            ? "is below its own floor " + std::to_string(floor)
                             : ordinal < floor_         ? "is below the floor " + std::to_string(floor_)
                             : steps_.contains(ordinal) ? "runs already"
-                            : ordinal <= last_begun_   ? "has ended"
+                            : has_begun(ordinal)       ? "has ended"
                                                        : "";
     if (why.empty()) return {};
     return invalid_argument("RunPartition names step " + std::to_string(ordinal) + ", which " + why);
   }
+
+  void note_begun(uint64_t ordinal) {
+    begun_.insert(ordinal);
+    if (begun_.size() <= max_begun) return;
+    forgotten_ = *begun_.begin();
+    begun_.erase(begun_.begin());
+  }
+  bool has_begun(uint64_t ordinal) const { return ordinal <= forgotten_ || begun_.contains(ordinal); }
 
   static std::shared_ptr<const EarlierRuns> earlier_runs(wire::RunPartition::Reader request) {
     const auto nodes = request.getEarlierRuns();
@@ -125,7 +137,7 @@ class ExecutorRole final : public Role {
         step->second->cancel(data_loss("a tensor of another session arrived for this step"));
     } else if (step != steps_.end()) {
       step->second->tensors_arrived(message);
-    } else if (ordinal >= floor_ && !aborted_.contains(ordinal)) {
+    } else if (ordinal >= floor_ && !has_begun(ordinal) && !aborted_.contains(ordinal)) {
       early_[ordinal].push_back(message);
     } else {
       node_.strays.fetch_add(1, std::memory_order_relaxed);
@@ -138,7 +150,7 @@ class ExecutorRole final : public Role {
     if (reason.ok()) reason = cancelled("the step was aborted");
     if (const auto step = steps_.find(ordinal); step != steps_.end())
       step->second->cancel(std::move(reason));
-    else if (ordinal >= floor_)
+    else if (ordinal >= floor_ && !has_begun(ordinal))
       aborted_.emplace(ordinal, std::move(reason));
   }
 
@@ -160,7 +172,7 @@ class ExecutorRole final : public Role {
 
   TokenState find(uint64_t ordinal, const TokenKey& token) const {
     const auto step = steps_.find(ordinal);
-    if (step == steps_.end()) return ordinal <= last_begun_ ? TokenState::OVER : TokenState::NOT_BEGUN;
+    if (step == steps_.end()) return has_begun(ordinal) ? TokenState::OVER : TokenState::NOT_BEGUN;
     switch (step->second->find(token)) {
       case PartitionStep::TokenState::Pending: return TokenState::PENDING;
       case PartitionStep::TokenState::Sent: return TokenState::SENT;
@@ -285,6 +297,8 @@ class ExecutorRole final : public Role {
     floor_ = floor;
     early_.erase(early_.begin(), early_.lower_bound(floor));
     aborted_.erase(aborted_.begin(), aborted_.lower_bound(floor));
+    forgotten_ = std::max(forgotten_, floor - 1);
+    begun_.erase(begun_.begin(), begun_.lower_bound(floor));
   }
 
   ActorNode& node_;
@@ -293,8 +307,10 @@ class ExecutorRole final : public Role {
   /// For steps that have not begun here.
   std::map<uint64_t, std::vector<Message<wire::TensorsArrived>>> early_;
   std::map<uint64_t, Status> aborted_;  ///< steps aborted before they began here
-  uint64_t floor_ = 0, last_begun_ = 0;
-  TimerId timer_ = 0;  ///< for CheckOverdueTokens; 0: not set
+  uint64_t floor_ = 0;
+  std::set<uint64_t> begun_;  ///< the steps above forgotten_ that have begun here
+  uint64_t forgotten_ = 0;    ///< no step up to this one begins any more
+  TimerId timer_ = 0;         ///< for CheckOverdueTokens; 0: not set
   bool peers_watched_ = false;
 };
 

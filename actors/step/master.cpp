@@ -416,6 +416,7 @@ class MasterRole final : public Role {
   void abort(Step& step) {
     Draft<wire::AbortStep> draft;
     set_step(draft->initStep(), session_, step.ordinal);
+    draft->setPartition(step.prepared->handle);
     write(step.failure, draft->initReason());
     const auto message = draft.finish();
     for (const auto& share : step.prepared->shares) tell(share.worker, message);

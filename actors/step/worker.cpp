@@ -194,6 +194,7 @@ class WorkerRole final : public Role {
     if (found == partitions_.end()) return;
     Draft<wire::AbortStep> draft;
     draft->setStep(message->getStep());
+    draft->setPartition(message->getPartition());
     write(reason, draft->initReason());
     const auto abort = draft.finish();
     for (const ActorRef& executor : found->second.executors) tell(executor, abort);
@@ -219,11 +220,12 @@ class WorkerRole final : public Role {
   }
 
   void abort(const Message<wire::AbortStep>& message) {
-    const uint64_t session = message->getStep().getSession();
-    if (!task_->sessions.contains(session)) node_.strays.fetch_add(1, std::memory_order_relaxed);
-    for (auto at = partitions_.lower_bound({session, 0});
-         at != partitions_.end() && at->first.first == session; ++at)
-      for (const ActorRef& executor : at->second.executors) tell(executor, message);
+    const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
+    if (found == partitions_.end()) {
+      node_.strays.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    for (const ActorRef& executor : found->second.executors) tell(executor, message);
   }
 
   void deregister(PartitionKey key) {

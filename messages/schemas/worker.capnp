@@ -149,6 +149,7 @@ struct AbortStep {
 
   step @0 :StepId;
   reason @1 :Status;
+  partition @2 :UInt64;       # that of the step's RunPartition
 }
 
 struct ConfirmStep {

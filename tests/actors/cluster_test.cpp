@@ -80,6 +80,30 @@ BOOST_AUTO_TEST_CASE(a_client_runs_its_graph_on_two_nodes) {
   train_a_little(*client, 300'000);  // large enough for the bulk connection
 }
 
+// Large feeds take another connection than small ones, so the request for a step may overtake that for an earlier one.
+BOOST_AUTO_TEST_CASE(steps_with_feeds_of_different_sizes_overtake_each_other) {
+  spec.transport = Transport::Tcp;
+  start_ps();
+  const auto client = make("client", {});
+  Graph graph(client->ops());
+  const Scope ps = Scope(graph).with_device("/job:ps");
+  const Output x = ps.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{-1}}});
+  const Output sum = ps.add_one("Sum", {x, ps.constant(Tensor::scalar<int32_t>(0))});
+  Session session = client->session(graph, {.tasks = {"/job:ps"}});
+  const PreparedStep step = session.prepare({x}, {sum});
+  std::vector<std::jthread> callers;
+  for (const int64_t size : {100, 200'000})
+    callers.emplace_back([&step, size] {
+      const Tensor ones =
+          Tensor::vector<float>(std::span<const float>(std::vector<float>(static_cast<size_t>(size), 1)));
+      for (int i = 0; i < 200; ++i) {
+        const Status status = test::failure_of(
+            [&] { BOOST_TEST(step.run({ones})[0].as<float>()[0] == static_cast<float>(size)); });
+        if (!status.ok()) BOOST_TEST_REQUIRE(status.ok(), status.text());
+      }
+    });
+}
+
 // Here all nodes are of one host and user.
 BOOST_AUTO_TEST_CASE(nodes_share_memory_if_all_of_them_want_to) {
   const std::string ps_task = "/job:ps/replica:0/task:0";
