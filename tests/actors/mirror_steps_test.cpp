@@ -171,6 +171,34 @@ BOOST_AUTO_TEST_CASE(copies_replace_variables_of_the_same_names_when_they_are_ad
   BOOST_TEST(values_of(fresh, second) == expected, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_change_of_a_variable_that_the_mirror_has_refused_is_refused) {
+  constexpr uint64_t number = 9;
+  Draft<wire::OpenMirror> open;
+  open->setMirror(number);
+  write(address("mirror_source", 0), open->initSource());
+  const ActorRef mirror = role("mirror", 1);
+  value_or_throw(ask(mirror, open.finish()));
+  const auto change = [](uint64_t sequence) {
+    Draft<wire::MirrorChange> draft;
+    draft->setMirror(number);
+    draft->setSequence(sequence);
+    return draft;
+  };
+  for (const uint32_t cell : {7, 8}) {  // of the same name, but of another dtype
+    auto values = change(cell - 6);
+    auto value = values->initValues(1)[0];
+    value.setCell(cell);
+    value.setName("x");
+    value.setDtype(static_cast<uint8_t>(cell == 7 ? DType::Float : DType::Int64));
+    value.initShape();
+    const Tensor given = cell == 7 ? Tensor::scalar(1.0f) : Tensor::scalar<int64_t>(1);
+    BOOST_TEST(ask(mirror, values.finish({given})).ok() == (cell == 7));
+  }
+  auto update = change(3);
+  update->initUpdate().initCells(1).set(0, 8);
+  BOOST_TEST((ask(mirror, update.finish()).status().code() == Code::NotFound));
+}
+
 BOOST_AUTO_TEST_CASE(a_mirror_ends_when_another_one_begins) {
   one.run(first.initializers);
   begin_mirror(5);

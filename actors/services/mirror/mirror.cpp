@@ -168,16 +168,17 @@ class MirrorRole final : public Role {
                              const wire::MirrorChange::Reader& change) {
     TROUPE_ASSIGN(const DType dtype, dtype_from_number(value.getDtype()));
     TROUPE_ASSIGN(const PartialShape shape, read(value.getShape()));
-    Copy& copy = mirror.copies[value.getCell()];
-    if (copy.rank > change.getRank()) return superseded(value.getCell());
+    if (const auto at = mirror.copies.find(value.getCell());
+        at != mirror.copies.end() && at->second.rank > change.getRank())
+      return superseded(value.getCell());
     std::optional<RowSlice> slice;
     if (value.hasSlice()) slice = read(value.getSlice());
     if (slice && !slice->is_valid())
       return invalid_argument("a variable is a part that its whole does not have");
-    TROUPE_ASSIGN(copy.cell, site_->state->require(mirror.container, std::string(view(value.getName())),
+    TROUPE_ASSIGN(auto cell, site_->state->require(mirror.container, std::string(view(value.getName())),
                                                    dtype, shape, site_->device->name().text(), slice));
-    copy.stream = change.getStream();
-    copy.rank = change.getRank();
+    Copy& copy = mirror.copies[value.getCell()];
+    copy = {std::move(cell), change.getStream(), change.getRank()};
     return copy.cell.get();
   }
 

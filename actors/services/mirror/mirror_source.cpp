@@ -48,11 +48,11 @@ class MirrorSourceRole final : public Role {
 
   void begin(const wire::BeginMirror::Reader& message, Reply reply) {
     const uint64_t number = message.getMirror();
+    if (mirror_) end(mirror_->number, Reply());
     const auto target = site_->node.directory.find(read(message.getTarget()));
     if (!target) return reply(target.status());
     const auto client = site_->node.directory.find(read(message.getClient()));
     if (!client) return reply(client.status());
-    if (mirror_) end(mirror_->number, Reply());
     mirror_ = Mirror{number, *target, read(message.getClient()), {}, {}};
     watch(*target, [this, number](const Status& reason) { lose(number, reason); });
     watch_client(*client);
@@ -114,12 +114,12 @@ class MirrorSourceRole final : public Role {
   }
 
   /// Called some time after the client was lost. It may have adopted the mirror before, or may do so if only this device has lost
-  /// it.
+  /// it. If the mirror is lost, too, changes would wait for ever.
   void expire(uint64_t mirror) {
     if (!has(mirror)) return;
     if (const auto client = site_->node.directory.find(mirror_->client)) return watch_client(*client);
     ask(mirror_->target, drop_message(mirror), [this, mirror](const Result<AnyMessage>& dropped) {
-      if (dropped) end(mirror, Reply());
+      if (dropped || dropped.status().code() == Code::Unavailable) end(mirror, Reply());
     });
   }
 
