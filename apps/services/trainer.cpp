@@ -251,7 +251,8 @@ class TrainerRole final : public Role {
   void begin_for(const Message<wire::BeginTraining>& message, Reply reply) {
     const auto client = runtime_.services().find(read(message->getClient()));
     if (!client) return reply(client.status());
-    if (awaits_client_) end();
+    // A client has one training at a time: if it begins another one, that before has failed or was lost.
+    if (awaits_client_ || client_ == read(message->getClient())) end();
     if (!work_->training.begin())
       return reply(failed_precondition("this worker is training for another client"));
     training_ = message->getTraining();

@@ -181,6 +181,24 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
   }
 }
 
+// The others find that it is silent and begin anew, while it still waits for its former client.
+BOOST_AUTO_TEST_CASE(a_worker_that_does_not_run_for_a_while_takes_part_again) {
+  const Settings brief = {"--set", "train.max_epochs=100",
+                          "--set", "train.early_stop.patience=1000",
+                          "--set", "train.replication={mode=\"allreduce\",shards=2}"};
+  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", brief)).end() == 0);
+  Program launcher(TROUPE_PROGRAM,
+                   run("stalled", both(brief, {"--local", "worker=2", "--set", "train.fault.max_restarts=9",
+                                               "--set", "train.checkpoint.every=20 steps"})));
+  BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
+  const pid_t stalled = test::children_of(launcher.process()).back();
+  kill(stalled, SIGSTOP);
+  BOOST_TEST_REQUIRE(launcher.wait_for("restart 1 of 9"), launcher.output());
+  kill(stalled, SIGCONT);
+  BOOST_TEST(launcher.end() == 0, launcher.output());
+  DigitsRuns::check_equal(weights("stalled"), weights("alone"));
+}
+
 // What the shards have kept is lost with the worker, but the run ends well.
 BOOST_AUTO_TEST_CASE(a_run_with_compressed_gradients_survives_the_loss_of_a_worker) {
   for (const std::string layout : {"worker=2", "ps=1,worker=2"}) {
