@@ -32,6 +32,7 @@ Output add_variable(const Scope& scope, const Weight& weight) {
 struct Network::Shared {
   WeightSource source;
   std::function<int64_t(const Shape&, DType)> parts_of_table;
+  bool joins_tables = false;
   std::function<bool(std::string_view)> is_frozen;
   std::map<std::string, Output, std::less<>> edges;
 };
@@ -125,7 +126,10 @@ void Network::freeze(std::function<bool(std::string_view layer)> is_frozen) cons
   shared_->is_frozen = std::move(is_frozen);
 }
 
+void Network::join_tables() const { shared_->joins_tables = true; }
+
 int64_t Network::parts_of_table(const PartialShape& shape, DType dtype, int64_t wanted) const {
+  if (shared_->joins_tables) return 0;
   if (wanted != 0 || !shared_->parts_of_table || !shape.fully_known()) return wanted;
   return shared_->parts_of_table(value_or_throw(shape.to_shape(dtype)), dtype);
 }

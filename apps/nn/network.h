@@ -93,7 +93,9 @@ class Network {
   /// Sets how many parts a table of this shape has, if its layer does not say it (apps/nn/partitioned_variable.h). 0: it is an
   /// ordinary weight, as all tables are without this call.
   void partition_tables(std::function<int64_t(const Shape&, DType)> parts) const;
-  /// Returns `wanted` or, if it is 0, what partition_tables() says for a table of this shape.
+  /// Has tables in one part, whatever their layers want, as saved models have them.
+  void join_tables() const;
+  /// Returns `wanted` or, if it is 0, what partition_tables() says for a table of this shape; 0 after join_tables().
   int64_t parts_of_table(const PartialShape& shape, DType dtype, int64_t wanted) const;
 
   /// Makes a weight of this network, given by its edge, follow a statistic: a training step subtracts rate * (weight - statistic)

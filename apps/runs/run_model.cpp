@@ -40,6 +40,7 @@ class Builder {
     for (const auto& [name, value] : inputs()) symbols.values[name] = Argument(value);
     const nn::Network network(root_, nn::Mode::Inference,
                               [this](const nn::Weight& weight) { return variable(weight); });
+    network.join_tables();
     const config::BuiltModel model = config::build_model(config_, network, std::move(symbols), diagnostics_);
     auto outputs = config::build_outputs(config_, network, model, diagnostics_);
     TROUPE_RETURN_IF_FAILED(diagnostics_.status());

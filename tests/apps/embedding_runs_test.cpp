@@ -65,6 +65,8 @@ BOOST_AUTO_TEST_CASE(weights_of_classes_in_parts_are_those_of_one_process) {
     apart.insert(apart.end(), {"--local", "ps=2,worker=2"});
     train(name + " apart", apart, "digits");
     check_equal(whole_weights(name + " apart"), whole_weights(name));
+    Program eval(TROUPE_PROGRAM, {"eval", folder.path() + '/' + name});
+    BOOST_TEST(eval.end() == 0, eval.output());
   }
 }
 
