@@ -39,8 +39,14 @@ void set_images(Conversion& to, const Node& node, const std::string& value) {
 }
 
 Status convolution(Conversion& to, const Node& node) {
+  const PartialShape &image = to.shape(node, 0), &filter_shape = to.shape(node, 1);
+  if (!image.known_rank() || !filter_shape.known_rank())
+    return unimplemented("the numbers of channels are not known");
+  const int64_t channels = image[has_channels_last(node) ? 3 : 1], in_group = filter_shape[2];
+  if (channels <= 0 || in_group <= 0) return unimplemented("the numbers of channels are not known");
   NodeAttributes attributes = {{"strides", of_plane(node, "strides")},
-                               {"dilations", of_plane(node, "dilations")}};
+                               {"dilations", of_plane(node, "dilations")},
+                               {"group", channels / in_group}};
   TROUPE_RETURN_IF_FAILED(add_padding(node, attributes));
   // [height, width, in, out] to [out, in, height, width]
   const std::string filter =

@@ -77,6 +77,10 @@ def main():
         os.chdir(folder)
         for example in ["digits", "digits_cnn", "digits_lstm", "linear", "ratings"]:
             check(train(example), example)
+        grouped = "hidden='nn.conv2d(reshape(image, [-1, 8, 8, 1]), filters=4, kernel=3)', "\
+                  "groups='nn.conv2d(hidden, filters=6, kernel=3, groups=2)', logits='nn.dense(nn.flatten(groups), units=10)'"
+        check(train("digits", "--set", "run.name=grouped", "--set", "model.variables={}", "--set", "model.graph={" + grouped +
+                    ", loss='mean(sparse_softmax_cross_entropy_with_logits(logits, label))'}").replace("digits", "grouped"), "grouped")
         check_table()
         for model in ["convolution", "functions"]:
             check(os.path.join(SOURCE, "tests", "golden", "models", model), model)
