@@ -60,22 +60,23 @@ double f1(Means means) {
   });
 }
 
-// ---- The area under the curve: the shares of samples of class 0 and 1 in each bin of the probability of class 1
+// ---- The area under the curve: the shares of samples of class 0 and 1 in each bin of the score of class 1
 
-constexpr int32_t bins = 4096;
+constexpr int32_t bins = 16384;
 
-Output probability_bins(const Scope& scope, Output logits, Output label) {
+/// The bins divide z / (1 + |z|), where z is the difference of the logits: they are about 1e-4 wide at z = 0, and 1e-2 at z = 8, so
+/// probabilities that are all small, as those of a rare class, are told apart.
+Output score_bins(const Scope& scope, Output logits, Output label) {
   const Compared classes = compared_classes(scope, "auc", logits, label);
   const PartialShape& shape = scope.shape(classes.predicted);
   if (shape.known_rank() && shape[shape.rank() - 1] > 2)
     throw Error(invalid_argument("auc: there are " + std::to_string(shape[shape.rank() - 1]) +
                                  " classes; it is defined for two"));
-  const Output probability = gather(
-      scope,
-      transpose(scope, softmax(scope, classes.predicted), scope.constant(Tensor::vector<int32_t>({1, 0}))),
-      1);
-  const Output bin =
-      minimum(scope, cast(scope, mul(scope, probability, static_cast<double>(bins)), i32), bins - 1);
+  const Output of_classes =
+      transpose(scope, classes.predicted, scope.constant(Tensor::vector<int32_t>({1, 0})));
+  const Output z = sub(scope, gather(scope, of_classes, 1), gather(scope, of_classes, 0));
+  const Output score = add(scope, scope.add_one("Softsign", {z}), 1.0);
+  const Output bin = minimum(scope, cast(scope, mul(scope, score, bins / 2.0), i32), bins - 1);
   const Output is_one = cast(scope, label_class(scope, classes), f32);
   const Output count = cast(scope, size(scope, is_one), f32);
   const auto in_bins = [&](Output of) {
@@ -136,8 +137,8 @@ Output top_k_accuracy(const Scope& scope, Output logits, Output label, const Top
 
 std::span<const SetMetric> set_metrics() {
   static constexpr std::array<SetMetric, 7> metrics = {{
-      {"auc", "the probability that a sample of class 1 has a higher score than one of class 0",
-       probability_bins, area_under_curve},
+      {"auc", "the probability that a sample of class 1 has a higher score than one of class 0", score_bins,
+       area_under_curve},
       {"f1", "the harmonic mean of precision and recall", class_counts, f1},
       {"perplexity", "exp of the cross entropy", mean_cross_entropy, perplexity},
       {"precision", "the share of the samples predicted to be of a class that are", class_counts, precision},

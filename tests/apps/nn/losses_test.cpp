@@ -154,6 +154,10 @@ BOOST_AUTO_TEST_CASE(metrics_of_all_samples) {
   BOOST_TEST(metric("f1", scores, truth) == 2 * 0.6 * 0.75 / 1.35, boost::test_tools::tolerance(1e-6));
   // Of the 16 pairs of a one and a zero, 4 + 2 + 4 + 2 are in the right order.
   BOOST_TEST(metric("auc", scores, truth) == 12 / 16.0, boost::test_tools::tolerance(1e-3));
+  Tensor rare = *Tensor::allocate(DType::Float, scores.shape());  // all are improbable
+  std::ranges::transform(scores.as<float>(), rare.write<float>().begin(),
+                         [](float score) { return score - 15; });
+  BOOST_TEST(metric("auc", rare, truth) == 12 / 16.0, boost::test_tools::tolerance(1e-3));
   BOOST_TEST(
       metric("r2", Tensor::vector<float>(predicted), Tensor::vector<float>(label)) == -0.002949833869934082,
       boost::test_tools::tolerance(1e-4));
