@@ -72,6 +72,20 @@ Status check_metric(const SweepArguments& arguments, const config::RunConfig& co
   return unknown_metric(arguments.metric, known);
 }
 
+/// Fails with InvalidArgument if a key is tried that the sweep sets itself.
+Status check_own_keys(const SweepArguments& arguments) {
+  for (const std::string& text : arguments.keys) {
+    const std::string key = text.substr(0, text.find('='));
+    if (key == "train.max_epochs")
+      return invalid_argument(
+          "--try train.max_epochs: all trials train for the same number of epochs, that of the run file; "
+          "train.early_stop ends a trial that gets no better, --halving those that are behind others");
+    if (arguments.folds > 0 && key.starts_with("data.valid"))
+      return invalid_argument("--try " + key + ": --folds says which samples are held out");
+  }
+  return {};
+}
+
 /// Fails with InvalidArgument if a key that is tried does not exist.
 Status check_keys(const SweepArguments& arguments, const std::vector<std::string>& settings) {
   RunFile file = arguments.train.run;
@@ -237,6 +251,8 @@ int sweep(SweepArguments& arguments) {
   arguments.options.higher_is_better =
       arguments.mode.empty() ? !arguments.metric.ends_with("loss") : arguments.mode == "max";
   if (const Status mistake = check_metric(arguments, *config); !mistake.ok())
+    return failed(mistake, json, bad_usage);
+  if (const Status mistake = check_own_keys(arguments); !mistake.ok())
     return failed(mistake, json, bad_usage);
   const auto trials = plan(arguments);
   if (!trials) return failed(trials.status(), json, bad_usage);

@@ -347,6 +347,13 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   const std::string penguins = std::string(TROUPE_SOURCE_DIR) + "/examples/penguins.toml";  // no mistake
   check({"graph", penguins, "-o", folder.path() + "/model.dot"}, {"model.dot"}, 0);
   check({"train", folder.write("big.toml", text)}, {"12 is not in [0, 10)", "in 'loss' at", "big.toml:8:8"});
+  check({"sweep", digits, "--try", "train.max_epochs=1,5"},
+        {"--try train.max_epochs: all trials train for the same"});
+  check({"sweep", digits, "--try", "data.valid.fold=0,1", "--folds", "2"},
+        {"--folds says which samples are held out"});
+  check({"train", digits, "--set", "train.early_stop.monitor=train/accuracy"},
+        {"'train/accuracy' is not computed: of the training part only train/loss is"});
+  check({"train", digits, "--set", "train.optimizer={tpye=\"adam\",lr=0.1}"}, {"tpye", "type"});
   check({"sweep", digits, "--try", "lr=1e-3,1e-2"}, {"--try lr: lr: unknown key; write train.optimizer.lr"});
   check({"status"}, {"missing: the folder of a run, such as runs/digits/001, or --cluster FILE"});
   check({"status", none}, {"there is no run '" + none, "the nearest in its folder is 'nune'"}, 2);
