@@ -169,4 +169,25 @@ void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, doub
   if (events_) events_->add_scalars(step, values);
 }
 
+Status RunFolder::forget_metrics_after(uint64_t step) {
+  const std::string name = "metrics.jsonl";
+  std::ifstream file(path_ + '/' + name);
+  std::string kept;
+  bool forgets = false;
+  for (std::string line; std::getline(file, line);) {
+    const auto parsed = nlohmann::json::parse(line, nullptr, false);
+    const auto at = parsed.is_object() ? parsed.find("step") : parsed.end();
+    const bool is_later = at != parsed.end() && at->is_number_unsigned() && at->get<uint64_t>() > step;
+    if (is_later)
+      forgets = true;
+    else
+      kept += line + '\n';
+  }
+  if (!forgets) return {};
+  metrics_.close();
+  TROUPE_RETURN_IF_FAILED(replace(name, kept));
+  metrics_.open(path_ + '/' + name, std::ios::app);
+  return {};
+}
+
 }  // namespace troupe::train

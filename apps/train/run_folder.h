@@ -64,6 +64,8 @@ class RunFolder {
   void log_summary(uint64_t step, std::string_view summary);
   /// Appends a line {"step": ..., "time": seconds since 1970, "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
+  /// Removes the lines of later steps from the metrics, because the run goes on from this one.
+  Status forget_metrics_after(uint64_t step);
 
  private:
   /// Writes a file of the folder anew, whole or not at all.

@@ -272,6 +272,7 @@ class Run {
   /// Takes over the progress of a checkpoint from which the variables have been restored.
   Status follow(const RestoredCheckpoint& checkpoint) {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
+    TROUPE_RETURN_IF_FAILED(folder_->forget_metrics_after(progress_.step));
     const int64_t samples = data_.train->samples();
     const std::string warning = change_of_samples(std::exchange(progress_.samples, samples), samples);
     if (!warning.empty()) print(warning);

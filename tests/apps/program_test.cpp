@@ -194,6 +194,22 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
   BOOST_TEST(third.end() == 0, third.output());
 }
 
+// The run goes on from its last checkpoint, so epochs after it are trained again.
+BOOST_AUTO_TEST_CASE(a_resumed_run_has_each_epoch_once) {
+  const Arguments settings = {"--set", "train.checkpoint.every=30 steps", "--set",
+                              "train.early_stop.patience=100000"};
+  Program first(TROUPE_PROGRAM,
+                run("train", "again", settings + Arguments{"--set", "train.max_epochs=100000"}));
+  BOOST_TEST_REQUIRE(first.wait_for("epoch 20 "), first.output());
+  BOOST_TEST(first.end(SIGKILL) == -SIGKILL);
+  const auto trained = lines(folder.path() + "/again/001/metrics.jsonl").size() + 3;
+  Program second(TROUPE_PROGRAM, run("train", "again",
+                                     settings + Arguments{"--resume", "auto", "--set",
+                                                          "train.max_epochs=" + std::to_string(trained)}));
+  BOOST_TEST(second.end() == 0, second.output());
+  BOOST_TEST(lines(folder.path() + "/again/001/metrics.jsonl").size() == trained);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_that_is_complete_says_so_and_a_checkpoint_is_no_run) {
   BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "whole", brief)).end() == 0);
   const std::string path = folder.path() + "/whole/001";
