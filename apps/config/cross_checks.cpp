@@ -322,14 +322,14 @@ void CrossChecker::check_monitor(const std::string& key, const Monitor& monitor)
   if (monitor.metric.empty()) return;
   const Reader table = root_.table("train").table(key);
   const bool validates = root_.table("data").has("valid");
-  std::vector<std::string> known;
-  for (const char* part : {"valid/", "train/"}) {
-    known.push_back(std::string(part) + "loss");
-    for (const auto& metric : config_.train.metrics) known.push_back(part + metric.name);
-  }
+  std::vector<std::string> known = {"valid/loss", "train/loss"};
+  for (const auto& metric : config_.train.metrics) known.push_back("valid/" + metric.name);
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string path = "train." + key + ".monitor: ";
-  if (std::find(known.begin(), known.end(), monitor.metric) == known.end())
+  if (monitor.metric.starts_with("train/") && monitor.metric != "train/loss")
+    error(table, "monitor",
+          path + "'" + monitor.metric + "' is not computed: of the training part only train/loss is");
+  else if (std::find(known.begin(), known.end(), monitor.metric) == known.end())
     error(table, "monitor",
           path + "there is no metric '" + monitor.metric + "'" + hint(monitor.metric, names));
   else if (monitor.metric.starts_with("valid/") && !validates)

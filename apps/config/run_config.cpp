@@ -108,8 +108,10 @@ Optimizer read_optimizer(const Reader& optimizer) {
   Optimizer out{optimizer.string("type"), optimizer.get<double>("lr"), {}};
   optimizer.each([&](const std::string& name, SourceLocation, const Value& value) {
     if (name == "type" || name == "lr") return;
-    const bool* const flag = value.get_if<bool>();
-    out.hyperparameters[name] = flag ? (*flag ? 1 : 0) : std::get<double>(value.data);
+    if (const bool* const flag = value.get_if<bool>())
+      out.hyperparameters[name] = *flag ? 1 : 0;
+    else if (const double* const number = value.get_if<double>())  // else a mistake, which is reported
+      out.hyperparameters[name] = *number;
   });
   return out;
 }

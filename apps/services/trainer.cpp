@@ -37,6 +37,10 @@ class Training {
     const std::lock_guard lock(mutex_);
     return !std::exchange(active_, true);
   }
+  bool active() const {
+    const std::lock_guard lock(mutex_);
+    return active_;
+  }
   /// Cancels the training, even while a round runs. Returns false if there was none. set_replica(nullptr) must follow when nothing
   /// uses the replica.
   bool end() {
@@ -186,12 +190,12 @@ Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64
   draft->setSteps(staleness.steps);
   draft->setStaleness(staleness.sum);
   draft->setMostStale(staleness.most);
+  const auto costs = replica->sampler().take();
+  write(costs, draft->initCosts(static_cast<uint32_t>(costs.size())));
   return AnyMessage(draft.finish());
 }
 
 /// Shared by the actor and the service that owns it.
-  const auto costs = replica->sampler().take();
-  write(costs, draft->initCosts(static_cast<uint32_t>(costs.size())));
 struct Work {
   Training training;
   ShardLoss last_loss;  ///< of the last round; used by the thread `rounds` alone
@@ -294,7 +298,7 @@ class TrainerRole final : public Role {
 
   /// Passes a request on to the client of the training.
   void pass_on(const Message<wire::ControlTraining>& message, Reply reply) const {
-    if (!work_->training.replica())
+    if (!work_->training.active())
       return reply(not_found("no training runs on " + runtime_.services().task()));
     const auto control = runtime_.services().find({client_.task, client_.incarnation, control_role, {}});
     if (!control) return reply(control.status());

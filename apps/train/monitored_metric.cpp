@@ -1,6 +1,7 @@
 #include "apps/train/monitored_metric.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace troupe::train {
 
@@ -9,6 +10,7 @@ std::optional<bool> improves(const config::Monitor& monitor, const Record& recor
   const auto found = std::ranges::find(record, monitor.metric, &Record::value_type::first);
   if (found == record.end()) return {};
   const double value = found->second;
+  if (std::isnan(value)) return false;
   const double gain = best.score ? (monitor.higher_is_better ? value - *best.score : *best.score - value) : 0;
   if (best.score && !(gain > monitor.min_delta)) return false;
   best = {value, epoch};

@@ -461,6 +461,7 @@ class Run {
       return {};
     progress_.plateau.epoch = epoch;
     follow_variables();
+    if (number(session_->run({*model_.rate_factor}).at(0)) <= static_cast<float>(rule.min_factor)) return {};
     session_->run({}, {*model_.lower_rate});
     TROUPE_RETURN_IF_FAILED(make_rounds());
     print("the learning rate is lowered, because " + rule.monitor.metric + " has not improved");

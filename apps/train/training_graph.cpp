@@ -46,6 +46,7 @@ class SharedUpdate {
       updates.push_back(update_averages(root_, mean_averages(), strategy));
     result.update = updates.size() == 1 ? updates.front() : root_.group(updates);
     if (factor) result.lower_rate = lower_rate(*train.plateau, root_, *factor);
+    result.rate_factor = factor;
   }
 
  private:
@@ -147,6 +148,7 @@ void add_local_updates(const config::Train& train, const Scope& root, const std:
   }
   result.update = root.group(updates);
   if (!lowered.empty()) result.lower_rate = root.group(lowered);
+  result.rate_factor = copies.front().rate_factor();
   result.average = add_average(train, root, copies, weight_averages);
 }
 

@@ -9,6 +9,7 @@
 
 #include "actors/runtime.h"
 #include "apps/nn/optimizer.h"
+#include "apps/train/monitored_metric.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
@@ -143,6 +144,32 @@ BOOST_AUTO_TEST_CASE(a_run_that_reads_its_files_again_in_every_epoch_is_resumed)
   BOOST_TEST(score(undisturbed, "valid/accuracy") > 0.9);
   const auto first = run(with(stream, "train.max_steps=47"));
   check_equal(weights(undisturbed.folder), weights(run(stream, first.folder).folder));
+}
+
+BOOST_AUTO_TEST_CASE(a_score_that_is_no_number_is_never_the_best) {
+  const config::Monitor monitor{.metric = "valid/f1", .higher_is_better = true, .patience = 2};
+  const auto improved = [&](double score, uint64_t epoch, Best& best) {
+    return improves(monitor, {{"valid/f1", score}}, epoch, best).value();
+  };
+  Best best;
+  BOOST_TEST(!improved(std::nan(""), 1, best));
+  BOOST_TEST(improved(0.5, 2, best));
+  BOOST_TEST(!improved(std::nan(""), 3, best));
+  BOOST_TEST(improved(0.6, 4, best));
+  BOOST_TEST(best.epoch == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(a_rate_is_not_lowered_below_its_least_value) {
+  std::vector<std::string> lines;
+  TrainerOptions options;
+  options.line = [&](const std::string& line) { lines.push_back(line); };
+  run({"train.max_epochs=6",
+       "train.plateau={ monitor='valid/loss', mode='min', patience=1, min_delta=1000.0, "
+       "factor=0.5, min_factor=0.25 }"},
+      options);
+  BOOST_TEST(std::ranges::count_if(lines, [](const std::string& line) {
+               return line.starts_with("the learning rate is lowered");
+             }) == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_rate_lowered_on_a_plateau_is_that_of_a_schedule_and_is_resumed) {
