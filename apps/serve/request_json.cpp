@@ -258,7 +258,7 @@ Status not_json(const std::string& body, const char* reason) {
   if (body.size() <= most) {
     try {
       (void)nlohmann::json::parse(body);
-    } catch (const nlohmann::json::parse_error& error) {
+    } catch (const nlohmann::json::exception& error) {  // such as a number that no double can hold
       text = error.what();
       text = text.substr(text.find("] ") + 2);  // after the number of the error
       if (body.find("NaN") != std::string::npos) text += "; JSON has no NaN";

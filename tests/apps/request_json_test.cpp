@@ -101,6 +101,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
        "instances[0]: signature 'serving_default' has no input 'y'; its inputs are x (float[?,2])"},
       {R"({"instances": [[1, NaN]]})",
        "the body is not JSON: parse error at line 1, column 20: syntax error"},
+      {R"({"instances": [1e500]})", "the body is not JSON: number overflow parsing '1e500'"},
       {R"({"signature_name": 3, "instances": []})", "signature_name: expected text, found the number 3"},
       {R"({"signature_name": "none", "instances": []})", "has no signature 'none'"},
       {R"({"signature_name": "all", "instances": [[1, 2]]})", "instances[0]: the model takes 4 inputs"},
