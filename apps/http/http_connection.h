@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -27,6 +29,7 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "apps/http/http_server.h"
+#include "messages/values/json_text.h"
 
 namespace troupe::http {
 
@@ -173,15 +176,21 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     keeps_alive_ = message.keep_alive();
     HttpRequest request{std::string(message.method_string()), std::string(message.target()),
                         std::string(message[beast::http::field::host]), std::move(message.body())};
+    handle(std::move(request));
+  }
+
+  void handle(HttpRequest request) try {
     handler_(std::move(request), [self = this->shared_from_this()](HttpAnswer answer) {
       asio::post(self->stream_.get_executor(),
                  [self, answer = std::move(answer)]() mutable { self->answer(std::move(answer)); });
     });
+  } catch (const std::exception& error) {
+    refuse(500, error.what());
   }
 
   void refuse(unsigned status, const std::string& why) {
     keeps_alive_ = false;
-    write({status, "{\"error\":\"" + why + "\"}"});
+    write({status, json_line({{"error", why}})});
   }
 
   void answer(HttpAnswer answer) {

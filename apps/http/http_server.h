@@ -35,7 +35,8 @@ struct HttpAnswer {
 
 /// Sends the answer. Called exactly once, from any thread.
 using HttpReply = std::function<void(HttpAnswer)>;
-/// Answers a request, at once or later. Called on a thread of the server, which it must not block.
+/// Answers a request, at once or later. Called on a thread of the server, which it must not block. A request whose handler throws
+/// a std::exception instead is answered with status 500 and the text of the exception.
 using HttpHandler = std::function<void(HttpRequest, HttpReply)>;
 
 struct HttpOptions {

@@ -1,6 +1,7 @@
 #include "apps/serve/batcher.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "apps/data/dataset.h"
 
@@ -34,6 +35,8 @@ Batcher::Outputs run_model(const Model& model, const std::vector<Tensor>& inputs
   return model.run(inputs, signature);
 } catch (const Error& error) {
   return error.status();
+} catch (const std::exception& error) {
+  return Status(Code::Unknown, error.what());
 }
 
 /// Returns input i of all requests as one tensor.

@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <charconv>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -132,7 +133,7 @@ Json metadata_of(const std::string& model, const Version& version) {
 
 /// Returns the answer to a request whose outputs have been computed.
 HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature, bool by_rows,
-                  const Batcher::Outputs& outputs) {
+                  const Batcher::Outputs& outputs) try {
   if (!outputs) return failure(outputs.status());
   const ModelSignature& made = version.model.signature(signature);
   HttpAnswer result;
@@ -144,6 +145,8 @@ HttpAnswer answer(const std::string& what, const Version& version, const std::st
   else
     status = append_numbers(made, *outputs, result.body);
   return status.ok() ? result : failure(status);
+} catch (const std::exception& error) {
+  return failure(500, error.what());
 }
 
 }  // namespace

@@ -2,68 +2,27 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <boost/asio/connect.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/http_client.h"
 
 namespace troupe {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 namespace fs = std::filesystem;
 namespace http = boost::beast::http;
+using test::Answer;
+using test::Client;
 using test::Program;
 using Arguments = test::DigitsRuns::Arguments;
 using Json = nlohmann::json;
 
-struct Answer {
-  unsigned status = 0;
-  std::string body;
-  Json json() const { return Json::parse(body); }
-};
-
-/// A connection to a server.
-template <class Stream>
-class Client {
- public:
-  template <class... More>
-  explicit Client(uint16_t port, More&... more) : stream_(context_, more...) {
-    beast::get_lowest_layer(stream_).connect({asio::ip::make_address("127.0.0.1"), port});
-  }
-
-  Stream& stream() { return stream_; }
-  Answer ask(http::verb method, const std::string& target, const std::string& body = {}) {
-    http::request<http::string_body> request{method, target, 11};
-    request.set(http::field::host, "localhost");
-    request.body() = body;
-    request.prepare_payload();
-    http::write(stream_, request);
-    return read();
-  }
-  Answer read() {
-    http::response<http::string_body> response;
-    http::read(stream_, buffer_, response);
-    return {response.result_int(), response.body()};
-  }
-  Answer get(const std::string& target) { return ask(http::verb::get, target); }
-  Answer post(const std::string& target, const std::string& body) {
-    return ask(http::verb::post, target, body);
-  }
-
- private:
-  asio::io_context context_;
-  Stream stream_;
-  beast::flat_buffer buffer_;
-};
 using Plain = Client<asio::ip::tcp::socket>;
 
 struct Fixture : test::DigitsRuns {
@@ -161,6 +120,7 @@ BOOST_AUTO_TEST_CASE(bad_requests_leave_the_connection_usable) {
       {http::verb::post, predict, "", 400},
       {http::verb::post, predict, "{", 400},
       {http::verb::post, predict, R"({"instances": [[1]]})", 400},
+      {http::verb::post, predict, R"({"instances": [1e500]})", 400},
       {http::verb::post, "/v1/models/served:regress", digits(1), 400},
       {http::verb::post, predict, digits(1), 200}};
   for (const auto& [method, target, body, status] : requests) {

@@ -1,0 +1,58 @@
+// Client: a connection to an HTTP server on this machine, for tests. Failures are thrown. One thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace troupe::test {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+struct Answer {
+  unsigned status = 0;
+  std::string body;
+  nlohmann::json json() const { return nlohmann::json::parse(body); }
+};
+
+/// A connection to a server.
+template <class Stream>
+class Client {
+ public:
+  template <class... More>
+  explicit Client(uint16_t port, More&... more) : stream_(context_, more...) {
+    beast::get_lowest_layer(stream_).connect({asio::ip::make_address("127.0.0.1"), port});
+  }
+
+  Stream& stream() { return stream_; }
+  Answer ask(http::verb method, const std::string& target, const std::string& body = {}) {
+    http::request<http::string_body> request{method, target, 11};
+    request.set(http::field::host, "localhost");
+    request.body() = body;
+    request.prepare_payload();
+    http::write(stream_, request);
+    return read();
+  }
+  Answer read() {
+    http::response<http::string_body> response;
+    http::read(stream_, buffer_, response);
+    return {response.result_int(), response.body()};
+  }
+  Answer get(const std::string& target) { return ask(http::verb::get, target); }
+  Answer post(const std::string& target, const std::string& body) {
+    return ask(http::verb::post, target, body);
+  }
+
+ private:
+  asio::io_context context_;
+  Stream stream_;
+  beast::flat_buffer buffer_;
+};
+
+}  // namespace troupe::test
