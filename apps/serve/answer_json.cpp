@@ -7,26 +7,26 @@
 #include "messages/values/json_text.h"
 
 namespace troupe::serve {
+namespace {
 
-Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs, bool by_rows,
-                          std::string& to) {
-  const bool has_one = outputs.size() == 1;
-  if (!by_rows) {
-    to += R"({"outputs":)";
-    if (!has_one) to += '{';
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      if (k != 0) to += ',';
-      if (!has_one) to += json_line(signature.outputs[k].name) + ':';
-      TROUPE_RETURN_IF_FAILED(append_json(outputs[k], to));
-    }
-    to += has_one ? "}" : "}}";
-    return {};
-  }
+/// Fails unless an output has one row for each instance.
+Status check_rows(const ModelTensor& output, const Tensor& value, int64_t instances) {
+  if (value.shape().rank() > 0 && value.shape()[0] == instances) return {};
+  return invalid_argument("output '" + output.name + "' is " + value.signature() +
+                          ", but the number of instances is " + std::to_string(instances) +
+                          "; a request with \"inputs\" instead of \"instances\" returns it whole");
+}
+
+Status append_rows(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
+                   std::string& to) {
   std::vector<std::string> names;
-  for (const ModelTensor& output : signature.outputs) names.push_back(json_line(output.name) + ':');
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    TROUPE_RETURN_IF_FAILED(check_rows(signature.outputs[k], outputs[k], instances));
+    names.push_back(json_line(signature.outputs[k].name) + ':');
+  }
+  const bool has_one = outputs.size() == 1;
   to += R"({"predictions":[)";
-  const int64_t rows = outputs.empty() ? 0 : outputs[0].shape()[0];
-  for (int64_t row = 0; row < rows; ++row) {
+  for (int64_t row = 0; row < instances; ++row) {
     if (row != 0) to += ',';
     if (!has_one) to += '{';
     for (size_t k = 0; k < outputs.size(); ++k) {
@@ -38,6 +38,26 @@ Status append_predictions(const ModelSignature& signature, std::span<const Tenso
   }
   to += "]}";
   return {};
+}
+
+Status append_columns(const ModelSignature& signature, std::span<const Tensor> outputs, std::string& to) {
+  const bool has_one = outputs.size() == 1;
+  to += R"({"outputs":)";
+  if (!has_one) to += '{';
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (k != 0) to += ',';
+    if (!has_one) to += json_line(signature.outputs[k].name) + ':';
+    TROUPE_RETURN_IF_FAILED(append_json(outputs[k], to));
+  }
+  to += has_one ? "}" : "}}";
+  return {};
+}
+
+}  // namespace
+
+Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs,
+                          std::optional<int64_t> instances, std::string& to) {
+  return instances ? append_rows(signature, outputs, *instances, to) : append_columns(signature, outputs, to);
 }
 
 Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs,

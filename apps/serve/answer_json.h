@@ -2,6 +2,7 @@
 // docs/api_rest.md.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -9,10 +10,11 @@
 
 namespace troupe::serve {
 
-/// Appends the answer to a predict request: {"predictions": [...]} by rows, {"outputs": ...} by columns. Fails as
-/// append_json() does.
-Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs, bool by_rows,
-                          std::string& to);
+/// Appends the answer to a predict request: {"predictions": [...]} for a number of instances, {"outputs": ...} if there is none,
+/// which is to say by columns. Fails with InvalidArgument, naming the output, unless each output has a row for each instance, and
+/// as append_json() does.
+Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs,
+                          std::optional<int64_t> instances, std::string& to);
 /// Appends {"results": [[["LABEL", SCORE], ...], ...]}. The signature must have a class for each row or, for each of its classes, a
 /// probability; otherwise fails with InvalidArgument.
 Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs,

@@ -132,14 +132,14 @@ Json metadata_of(const std::string& model, const Version& version) {
 }
 
 /// Returns the answer to a request whose outputs have been computed.
-HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature, bool by_rows,
-                  const Batcher::Outputs& outputs) try {
+HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature,
+                  std::optional<int64_t> instances, const Batcher::Outputs& outputs) try {
   if (!outputs) return failure(outputs.status());
   const ModelSignature& made = version.model.signature(signature);
   HttpAnswer result;
   Status status;
   if (what == "predict")
-    status = append_predictions(made, *outputs, by_rows, result.body);
+    status = append_predictions(made, *outputs, instances, result.body);
   else if (what == "classify")
     status = append_classes(made, *outputs, version.classes, result.body);
   else
@@ -213,8 +213,8 @@ class ModelServer::Requests {
     auto request = parser_.parse(body, version->model);
     if (!request) return reply(failure(request.status()));
     auto done = [what, version, reply, signature = request->signature,
-                 by_rows = request->by_rows](const Batcher::Outputs& outputs) {
-      reply(answer(what, *version, signature, by_rows, outputs));
+                 instances = request->instances()](const Batcher::Outputs& outputs) {
+      reply(answer(what, *version, signature, instances, outputs));
     };
     version->batcher->run(std::move(*request), Batcher::Clock::now() + server_.timeout, std::move(done));
   }

@@ -4,7 +4,6 @@
 #include <simdjson.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "graph/ops/op_table.h"
 #include "kernels/core/type_dispatch.h"

@@ -39,7 +39,7 @@ struct Fixture {
   std::string answer(const ModelRequest& request) const {
     std::string text;
     throw_if_failed(serve::append_predictions(model->signature(request.signature), request.inputs,
-                                              request.by_rows, text));
+                                              request.instances(), text));
     return text;
   }
 
@@ -82,8 +82,23 @@ BOOST_AUTO_TEST_CASE(columns) {
 BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_become_null) {
   std::string text;
   const Tensor odd = Tensor::vector<float>({std::nanf(""), INFINITY, 1e-30f});
-  BOOST_TEST(serve::append_predictions(model->signature(), std::vector{odd}, true, text).ok());
+  BOOST_TEST(serve::append_predictions(model->signature(), std::vector{odd}, odd.elements(), text).ok());
   BOOST_TEST(text == R"({"predictions":[null,null,1e-30]})");
+}
+
+BOOST_AUTO_TEST_CASE(outputs_without_a_row_for_each_instance_are_refused) {
+  for (const Tensor& output :
+       {Tensor::scalar(1.0f), Tensor::vector<float>({}), Tensor::vector<float>({1, 2})}) {
+    std::string text;
+    const Status status = serve::append_predictions(model->signature(), std::vector{output}, 3, text);
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    BOOST_TEST(
+        status.message() ==
+        "output 'x' is " + output.signature() +
+            ", but the number of instances is 3; a request with \"inputs\" instead of \"instances\" returns "
+            "it whole");
+    BOOST_TEST(serve::append_predictions(model->signature(), std::vector{output}, {}, text).ok());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_named) {

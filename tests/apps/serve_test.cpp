@@ -130,6 +130,22 @@ BOOST_AUTO_TEST_CASE(bad_requests_leave_the_connection_usable) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_loss_has_no_rows_for_instances) {
+  serve();
+  Json request = Json::parse(digits(1));
+  request["signature_name"] = "evaluate";
+  const Json image = request.at("instances").at(0);
+  request["instances"] = Json::array({{{"image", image}, {"label", 0}}});
+  const Answer by_rows = Plain(port).post(predict, request.dump());
+  BOOST_TEST(by_rows.status == 400u);
+  BOOST_TEST(by_rows.body.find("but the number of instances is 1") != std::string::npos, by_rows.body);
+  request.erase("instances");
+  request["inputs"] = {{"image", Json::array({image})}, {"label", Json::array({0})}};
+  const Answer by_columns = Plain(port).post(predict, request.dump());
+  BOOST_TEST(by_columns.status == 200u);
+  BOOST_TEST(by_columns.json().at("outputs").at("loss").is_number());
+}
+
 BOOST_AUTO_TEST_CASE(many_clients_at_once_get_their_own_answers) {
   serve();
   const Json all = Plain(port).post(predict, digits(40)).json().at("predictions");
