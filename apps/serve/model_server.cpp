@@ -180,32 +180,39 @@ class ModelServer::Requests {
           "there is nothing at " + path +
               "; known: /v1/models/NAME[/versions/N|/labels/LABEL][/metadata|:predict|:classify|:regress], "
               "/v1/models, /healthz and /metrics"));
-    handle(*route, request,
-           [this, reply, model = route->model, since = Batcher::Clock::now()](HttpAnswer answer) {
-             server_.metrics.request(model, answer.status,
+    const ServedModel* const model = find(route->model);
+    handle(*route, model, request,
+           [this, reply, name = model ? model->name() : std::string(),
+            since = Batcher::Clock::now()](HttpAnswer answer) {
+             server_.metrics.request(name, answer.status,
                                      std::chrono::duration<double>(Batcher::Clock::now() - since).count());
              reply(std::move(answer));
            });
   }
 
  private:
-  void handle(const Route& route, const HttpRequest& request, const HttpReply& reply) {
-    const auto model =
-        std::ranges::find(server_.models, route.model, [](const auto& one) { return one->name(); });
-    if (model == server_.models.end())
+  /// Returns the model of this name, or null.
+  const ServedModel* find(const std::string& name) const {
+    const auto found = std::ranges::find(server_.models, name, [](const auto& one) { return one->name(); });
+    return found == server_.models.end() ? nullptr : found->get();
+  }
+
+  void handle(const Route& route, const ServedModel* model, const HttpRequest& request,
+              const HttpReply& reply) {
+    if (!model)
       return reply(
           failure(404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
     const bool computes = !route.what.empty() && route.what != "metadata";
     if (request.method != (computes ? "POST" : "GET"))
       return reply(failure(
           405, "the method must be " + std::string(computes ? "POST" : "GET") + ", it is " + request.method));
-    const auto version = (*model)->find(route.version);
+    const auto version = model->find(route.version);
     if (!version) return reply(failure(version.status()));
     if (computes) return compute(route.what, *version, request.body, reply);
     const bool is_one = route.version.number || !route.version.label.empty();
     reply({200, json_line(!route.what.empty()
                               ? metadata_of(route.model, **version)
-                              : states_of(is_one ? std::vector{(*version)->number} : (*model)->versions()))});
+                              : states_of(is_one ? std::vector{(*version)->number} : model->versions()))});
   }
 
   void compute(const std::string& what, const std::shared_ptr<Version>& version, const std::string& body,

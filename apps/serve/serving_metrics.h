@@ -12,7 +12,8 @@ namespace troupe::serve {
 
 class ServingMetrics {
  public:
-  /// Counts a request to a model ("" if it named none), with the status of its answer and the seconds that it took.
+  /// Counts a request to a model, with the status of its answer and the seconds that it took. `model` is "" for all models that are
+  /// not served: their names are the choice of the clients, who could fill the memory with them.
   void request(const std::string& model, unsigned status, double seconds);
   void batch(size_t requests, int64_t rows);
   /// Returns the metrics in Prometheus's text format. `connections` and `waiting` are the numbers at this moment.

@@ -130,6 +130,18 @@ BOOST_AUTO_TEST_CASE(bad_requests_leave_the_connection_usable) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(unknown_models_are_counted_under_one_name) {
+  serve();
+  Plain client(port);
+  for (const char* const name : {"none", "other"})
+    BOOST_TEST(client.get(std::string("/v1/models/") + name).status == 404u);
+  const std::string metrics = client.get("/metrics").body;
+  BOOST_TEST(
+      metrics.find("troupe_serving_requests_total{model=\"\",status=\"404\"} 2\n") != std::string::npos,
+      metrics);
+  BOOST_TEST(metrics.find("other") == std::string::npos, metrics);
+}
+
 BOOST_AUTO_TEST_CASE(a_loss_has_no_rows_for_instances) {
   serve();
   Json request = Json::parse(digits(1));
