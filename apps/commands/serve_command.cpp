@@ -186,7 +186,8 @@ void add_serve_command(CLI::App& app, int& result) {
   command->add_option("--max-body", arguments->http.max_body, "the largest request in bytes (64 MiB)")
       ->transform(CLI::AsSizeValue(false));
   command
-      ->add_option("--max-connections", arguments->http.max_connections, "the most open connections (10000)")
+      ->add_option("--max-connections", arguments->http.max_connections,
+                   "the most open connections (10000; at most 3/4 of the open files that the system allows)")
       ->check(CLI::PositiveNumber);
   command->add_option("--timeout", arguments->timeout, "seconds that a request may wait for its model (30)")
       ->check(CLI::PositiveNumber);

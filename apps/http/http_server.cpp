@@ -11,6 +11,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 
 #include "apps/http/http_connection.h"
+#include "apps/http/open_files.h"
 #include "apps/http/socket_path.h"
 
 namespace troupe::http {
@@ -117,12 +118,21 @@ struct HttpServer::State {
     using Socket = typename Acceptor::protocol_type::socket;
     from.async_accept(worker.context(), [this, &from, &worker](error_code error, Socket socket) {
       if (shared->stopping) return;
-      if (!error)
-        asio::post(worker.context(), [this, &worker, socket = std::move(socket)]() mutable {
-          keep_from_children(socket);
-          begin(std::move(socket), worker);
-        });
+      if (error) return accept_later(from);
+      asio::post(worker.context(), [this, &worker, socket = std::move(socket)]() mutable {
+        keep_from_children(socket);
+        begin(std::move(socket), worker);
+      });
       accept(from);
+    });
+  }
+
+  /// Waits before it accepts again: the connection that could not be accepted, such as for want of descriptors, is still there.
+  template <class Acceptor>
+  void accept_later(Acceptor& from) {
+    pause.emplace(from.get_executor(), std::chrono::milliseconds(100));
+    pause->async_wait([this, &from](error_code) {
+      if (!shared->stopping) accept(from);
     });
   }
 
@@ -147,6 +157,7 @@ struct HttpServer::State {
   std::optional<tcp::acceptor> acceptor;
   std::optional<SocketPath> local_path;
   std::optional<asio::local::stream_protocol::acceptor> local;
+  std::optional<asio::steady_timer> pause;
   size_t accepted = 0;
 };
 
@@ -154,7 +165,9 @@ HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) 
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options,
                                                       const std::function<HttpHandler()>& make_handler) {
-  auto state = std::make_unique<State>(options);
+  HttpOptions allowed = options;
+  allowed.max_connections = connections_within_limit(options.max_connections);
+  auto state = std::make_unique<State>(allowed);
   TROUPE_RETURN_IF_FAILED(load_tls(options, state->shared->tls));
   for (size_t i = 0; i < options.threads; ++i) state->workers.emplace_back(make_handler());
   TROUPE_RETURN_IF_FAILED(options.socket.empty() ? state->listen(options.address, options.port)

@@ -25,8 +25,14 @@ struct Answer {
 template <class Stream>
 class Client {
  public:
+  /// Makes a client that is not connected yet.
+  Client() : stream_(context_) {}
   template <class... More>
   explicit Client(uint16_t port, More&... more) : stream_(context_, more...) {
+    connect(port);
+  }
+
+  void connect(uint16_t port) {
     beast::get_lowest_layer(stream_).connect({asio::ip::make_address("127.0.0.1"), port});
   }
 

@@ -36,12 +36,16 @@ struct Fixture : test::DigitsRuns {
   void serve(const Arguments& arguments) {
     Arguments all = {"serve", "--port", "0", "--json"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    server.emplace(TROUPE_PROGRAM, all);
+    begin(TROUPE_PROGRAM, all);
+  }
+  void serve() { serve({path("served/001")}); }
+  /// Starts a program that prints the address of a server.
+  void begin(const std::string& program, const Arguments& arguments) {
+    server.emplace(program, arguments);
     BOOST_TEST_REQUIRE(server->wait_for("url"), server->output());
     const std::string url = Json::parse(server->output()).at("url");
     port = static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
   }
-  void serve() { serve({path("served/001")}); }
 
   /// Returns the pixels of the first digits as a request.
   static std::string digits(size_t rows) {
@@ -289,6 +293,21 @@ BOOST_AUTO_TEST_CASE(more_connections_than_allowed_are_closed) {
   second.stream().read_some(asio::buffer(&byte, 1), error);
   BOOST_TEST(error.failed());
   BOOST_TEST(first.get("/healthz").status == 200u);
+}
+
+// Each connection is an open file, of which a quarter is left for the models.
+BOOST_AUTO_TEST_CASE(connections_leave_files_for_models) {
+  begin("/bin/sh",
+        {"-c", "ulimit -n 128; exec \"$0\" serve \"$1\" --port 0 --json --threads 1 --idle-timeout 20",
+         TROUPE_PROGRAM, path("served/001")});
+  std::vector<std::unique_ptr<Plain>> clients;
+  for (int i = 0; i < 97; ++i) clients.push_back(std::make_unique<Plain>(port));
+  char byte = 0;
+  boost::system::error_code error;
+  clients.back()->stream().read_some(asio::buffer(&byte, 1), error);
+  BOOST_TEST(error.failed());
+  const std::string metrics = clients.front()->get("/metrics").body;
+  BOOST_TEST(metrics.find("troupe_serving_connections 96\n") != std::string::npos, metrics);
 }
 
 BOOST_AUTO_TEST_CASE(clients_that_wait_for_permission_get_it) {
