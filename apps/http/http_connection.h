@@ -164,6 +164,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   }
 
   void has_read(error_code error) {
+    wants_head_ = parser_->get().method() == beast::http::verb::head;
     if (error == beast::http::error::body_limit)
       return refuse(413, "the body has more than " + std::to_string(shared_->options.max_body) + " bytes");
     if (error == beast::http::error::end_of_stream) return close();
@@ -174,7 +175,8 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     lowest().expires_never();
     auto& message = parser_->get();
     keeps_alive_ = message.keep_alive();
-    HttpRequest request{std::string(message.method_string()), std::string(message.target()),
+    const auto method = wants_head_ ? to_string(beast::http::verb::get) : message.method_string();
+    HttpRequest request{std::string(method), std::string(message.target()),
                         std::string(message[beast::http::field::host]), std::move(message.body())};
     handle(std::move(request));
   }
@@ -214,12 +216,13 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     set_head(head_, answer);
     head_.chunked(true);
     head_writer_.emplace(head_);
-    more_ = std::move(answer.more);
+    if (!wants_head_) more_ = std::move(answer.more);
     interval_ = answer.interval;
     lowest().expires_after(shared_->options.idle_timeout);
     beast::http::async_write_header(stream_, *head_writer_,
                                     [self = this->shared_from_this()](error_code error, size_t) {
-                                      if (!error) self->write_more();
+                                      if (error) return;
+                                      self->wants_head_ ? self->close() : self->write_more();
                                     });
   }
 
@@ -251,6 +254,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     set_head(message_, answer);
     message_.body() = std::move(answer.body);
     message_.prepare_payload();
+    if (wants_head_) message_.body().clear();  // the headers still say how long it is
     lowest().expires_after(shared_->options.idle_timeout);
     beast::http::async_write(stream_, message_, [self = this->shared_from_this()](error_code error, size_t) {
       if (error) return;
@@ -281,7 +285,8 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   std::chrono::nanoseconds interval_{};
   std::string part_;
   bool keeps_alive_ = true;
-  bool busy_ = false;  ///< a request is in progress
+  bool busy_ = false;        ///< a request is in progress
+  bool wants_head_ = false;  ///< the request is HEAD: the answer is the one to GET, without its body
 };
 
 }  // namespace troupe::http

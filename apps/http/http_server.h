@@ -16,7 +16,8 @@
 namespace troupe::http {
 
 struct HttpRequest {
-  std::string method;  ///< "GET", "POST", ...
+  /// "GET", "POST", ...; "GET", too, for a request with HEAD, of whose answer the server leaves out the body.
+  std::string method;
   std::string target;  ///< the path, with the query if there is one
   std::string host;    ///< the name under which the client has asked for the server
   std::string body;

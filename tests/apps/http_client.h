@@ -38,17 +38,28 @@ class Client {
 
   Stream& stream() { return stream_; }
   Answer ask(http::verb method, const std::string& target, const std::string& body = {}) {
+    send(method, target, body);
+    return read();
+  }
+  void send(http::verb method, const std::string& target, const std::string& body = {}) {
     http::request<http::string_body> request{method, target, 11};
     request.set(http::field::host, "localhost");
     request.body() = body;
     request.prepare_payload();
     http::write(stream_, request);
-    return read();
   }
   Answer read() {
     http::response<http::string_body> response;
     http::read(stream_, buffer_, response);
     return {response.result_int(), response.body()};
+  }
+  /// Returns the headers of the answer to HEAD.
+  http::response_header<> head(const std::string& target) {
+    send(http::verb::head, target);
+    http::response_parser<http::empty_body> parser;
+    parser.skip(true);  // no body follows
+    http::read(stream_, buffer_, parser);
+    return parser.get().base();
   }
   Answer get(const std::string& target) { return ask(http::verb::get, target); }
   Answer post(const std::string& target, const std::string& body) {

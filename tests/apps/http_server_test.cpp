@@ -54,6 +54,31 @@ BOOST_AUTO_TEST_CASE(a_handler_that_throws_ends_nothing_but_its_request) {
   BOOST_TEST(Plain(serving->port()).get("/good").body == "fine");
 }
 
+BOOST_AUTO_TEST_CASE(head_is_answered_as_get_is_without_the_body) {
+  const auto serving = started([](const server::HttpRequest& request, const server::HttpReply& reply) {
+    request.method == "GET" ? reply({200, "fine"}) : reply({405, "only GET is allowed"});
+  });
+  Plain client(serving->port());
+  const auto head = client.head("/");
+  BOOST_TEST(head.result_int() == 200u);
+  BOOST_TEST(head[http::field::content_length] == "4");
+  BOOST_TEST(client.get("/").body == "fine");  // nothing else was sent in between
+}
+
+BOOST_AUTO_TEST_CASE(head_of_an_answer_that_goes_on_ends) {
+  const auto serving = started([](const server::HttpRequest&, const server::HttpReply& reply) {
+    server::HttpAnswer answer;
+    answer.more = [] { return std::string("more"); };
+    reply(std::move(answer));
+  });
+  Plain client(serving->port());
+  BOOST_TEST(client.head("/").result_int() == 200u);
+  char byte = 0;
+  boost::system::error_code error;
+  client.stream().read_some(asio::buffer(&byte, 1), error);
+  BOOST_TEST((error == asio::error::eof));
+}
+
 BOOST_AUTO_TEST_CASE(a_server_without_descriptors_waits_for_one) {
   const auto serving = started([](const server::HttpRequest&, const server::HttpReply& reply) {
     reply({200, "fine"});
