@@ -5,9 +5,11 @@
 #include <optional>
 #include <thread>
 
+#include "apps/data/dataset.h"
 #include "apps/inference/model_function.h"
 #include "apps/inference/model_source.h"
 #include "devices/cpu_device.h"
+#include "kernels/ops/ragged/splits.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe {
@@ -30,6 +32,26 @@ std::string text_of(const ModelTensor& tensor) {
   return std::string(name(tensor.dtype)) + tensor.shape.text();
 }
 
+/// Returns the number of the input whose rows the splits part; nothing if an input is no splits.
+std::optional<size_t> ragged_input(const ModelSignature& signature, const ModelTensor& splits) {
+  if (splits.dtype != DType::Int64 || !splits.shape.has_rank(1) || splits.shape[0] != unknown_dim) return {};
+  for (size_t i = 0; i < signature.inputs.size(); ++i)
+    if (data::splits_name(signature.inputs[i].name) == splits.name) return i;
+  return {};
+}
+
+/// Fails unless all splits fit the values that they part. Their dtypes and shapes have been checked.
+Status check_ragged(const ModelSignature& signature, std::span<const Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ModelTensor& splits = signature.inputs[i];
+    const auto number = ragged_input(signature, splits);
+    if (!number || inputs[*number].shape().rank() == 0) continue;
+    TROUPE_RETURN_IF_FAILED(
+        check_splits(inputs[i].as<int64_t>(), inputs[*number].shape()[0], "input '" + splits.name + "'"));
+  }
+  return {};
+}
+
 Status check(const ModelSignature& signature, std::span<const Tensor> inputs) {
   if (inputs.size() != signature.inputs.size())
     return invalid_argument("signature '" + signature.name + "' has " +
@@ -42,7 +64,7 @@ Status check(const ModelSignature& signature, std::span<const Tensor> inputs) {
       return invalid_argument("input '" + wanted.name + "' must be " + text_of(wanted) + "; it is " +
                               inputs[i].signature());
   }
-  return {};
+  return check_ragged(signature, inputs);
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ class Model {
   /// Compiles a signature ahead of its first use. Throws what run() throws for a model that cannot be run.
   void prepare(std::string_view signature = predict) const;
   /// Computes all outputs of a signature from its inputs; both are in the order of the signature. Throws InvalidArgument, naming
-  /// the input, if one of them has the wrong dtype or shape, or the error of an op.
+  /// the input, if one of them has the wrong dtype or shape, or the error of an op. If an input NAME has a vector of int64 beside
+  /// it that is called NAME_splits, it is ragged: row i has the elements NAME_splits[i] to NAME_splits[i + 1] - 1. Throws
+  /// InvalidArgument, too, unless these splits ascend from 0 to the number of elements.
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::string_view signature = predict) const;
   /// Does the same by name. Throws InvalidArgument, too, if an input is missing or unknown.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs,

@@ -140,6 +140,30 @@ BOOST_AUTO_TEST_CASE(wrong_inputs_are_named) {
              "InvalidArgument: signature 'serving_default' has 1 inputs, but 2 tensors were given");
 }
 
+BOOST_AUTO_TEST_CASE(splits_must_fit_their_ragged_input) {
+  const TemporaryFolder folder;
+  const Model model = load(write_model(folder, [](interop::MetaGraph& meta) {
+    const Scope g(meta.graph);
+    const Output ids = placeholder(g, i32, {-1}, "ids"), splits = placeholder(g, i64, {-1}, "ids_splits");
+    meta.signatures["serving_default"] = {{}, {{"ids", ids}, {"ids_splits", splits}}, {{"splits", splits}}};
+  }));
+  const auto with = [](const std::vector<int64_t>& splits) -> Tensors {
+    return {{"ids", Tensor::vector<int32_t>({5, 6, 7, 8})},
+            {"ids_splits", Tensor::vector<int64_t>(std::span<const int64_t>(splits))}};
+  };
+  const auto failure = [&](const std::vector<int64_t>& splits) {
+    return failure_of([&] { model.run(with(splits)); }).message();
+  };
+  const std::string input = "InvalidArgument: input 'ids_splits'";
+  BOOST_TEST(failure({0, 5, 2, 4}) == input + "[2] = 2 is less than 5, the one before");
+  BOOST_TEST(failure({0, 2, 100}) ==
+             input + " begins with 0 and ends with 100, expected 0 and the number of values, 4");
+  BOOST_TEST(failure({-5, 2, 4}) ==
+             input + " begins with -5 and ends with 4, expected 0 and the number of values, 4");
+  BOOST_TEST(failure({}) == input + " is empty; it must have at least one element");
+  BOOST_TEST(model.run(with({0, 0, 4})).at("splits").elements() == 3);
+}
+
 BOOST_AUTO_TEST_CASE(folders_without_a_model) {
   const TemporaryFolder folder;
   BOOST_TEST((failure_of_loading(folder.path()).code() == Code::NotFound));
