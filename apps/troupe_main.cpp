@@ -1,8 +1,12 @@
 // The program `troupe`: parses the command line and runs the subcommand.
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string_view>
 #include <vector>
@@ -108,12 +112,25 @@ int run(int argc, char** argv) {
   return result;
 }
 
+int run_or_say_why_not(int argc, char** argv) try {
+  return run(argc, argv);
+} catch (const std::exception& error) {
+  return failed(Status(Code::Unknown, error.what()), wants_json(argc, argv), 1);
+}
+
+/// Writes what is left of the output. Returns the exit code, which is not 0 if any part of the output could not be written.
+int end_output(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  // The reason of an earlier failure is not kept; that of one more write is most likely the same.
+  if (errno == 0 && ::write(STDOUT_FILENO, "\n", 1) == 1) errno = EIO;
+  std::fprintf(stderr, "troupe: cannot write to standard output: %s\n", std::strerror(errno));
+  return code == 0 ? 1 : code;
+}
+
 }  // namespace
 }  // namespace troupe::commands
 
-int main(int argc, char** argv) try {
-  return troupe::commands::run(argc, argv);
-} catch (const std::exception& error) {
-  return troupe::commands::failed(troupe::Status(troupe::Code::Unknown, error.what()),
-                                  troupe::commands::wants_json(argc, argv), 1);
+int main(int argc, char** argv) {
+  return troupe::commands::end_output(troupe::commands::run_or_say_why_not(argc, argv));
 }

@@ -138,6 +138,14 @@ BOOST_AUTO_TEST_CASE(results_are_objects_with_json) {
 
 // Exit codes.
 
+BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_a_failure) {
+  for (const char* const arguments : {"help", "version --json", "--help"}) {
+    Program program("/bin/sh", {"-c", "\"$0\" " + std::string(arguments) + " > /dev/full", TROUPE_PROGRAM});
+    BOOST_TEST(program.end() == 1, arguments);
+    BOOST_TEST(program.output() == "troupe: cannot write to standard output: No space left on device\n");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_a_matter_of_usage) {
   const std::string none = folder.path() + "/none.toml";
   for (const Arguments& arguments : std::vector<Arguments>{{"train", none},
