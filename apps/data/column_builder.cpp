@@ -1,8 +1,9 @@
 #include "apps/data/column_builder.h"
 
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
+#include "apps/data/numbers.h"
 #include "kernels/core/type_dispatch.h"
 
 namespace troupe::data {
@@ -11,13 +12,13 @@ namespace {
 using StoredTypes = Joined<WideRealTypes, TypeList<bool, Half>>;
 using InputTypes = TypeList<float, double, int32_t, int64_t>;
 
-/// Returns whether the type To can represent the value.
+/// Returns whether the type To can represent the value. A floating type can do so for all numbers, if they are rounded.
 template <class To, class From>
 bool fits(From value) {
   if constexpr (!std::is_integral_v<To> || std::is_same_v<From, To> || std::is_same_v<From, bool>)
     return true;
   else if constexpr (std::is_floating_point_v<From>)
-    return std::trunc(value) == value && std::abs(value) < static_cast<From>(std::numeric_limits<To>::max());
+    return whole_number<To>(value).has_value();
   else
     return std::in_range<To>(value);
 }
@@ -51,12 +52,13 @@ Result<Tensor> cast_to(DType dtype, const Tensor& values, const std::string& inp
   return out;
 }
 
-Result<Tensor> scaled(const Tensor& values, float scale) {
-  if (scale == 1) return values;
-  TROUPE_ASSIGN(Tensor out, Tensor::allocate(DType::Float, values.shape()));
-  const auto from = values.as<float>();
-  const auto to = out.write<float>();
-  for (size_t i = 0; i < from.size(); ++i) to[i] = from[i] * scale;
+/// Multiplies numbers, which are floats or doubles, in their own precision.
+Result<Tensor> scaled(const Tensor& values, double scale) {
+  TROUPE_ASSIGN(Tensor out, Tensor::allocate(values.dtype(), values.shape()));
+  with_type(TypeList<float, double>{}, values.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto factor = static_cast<T>(scale);
+    std::ranges::transform(values.as<T>(), out.write<T>().begin(), [factor](T x) { return x * factor; });
+  });
   return out;
 }
 
@@ -69,7 +71,7 @@ Result<ColumnBuilder> ColumnBuilder::make(const Input& input, const Field& field
   ColumnBuilder builder;
   builder.input_ = input;
   builder.feature_ = field.name == feature_column;
-  builder.scale_ = static_cast<float>(scale);
+  builder.scale_ = scale;
   builder.shape_ = builder.feature_ && field.dtype != DType::String ? std::vector{elements} : field.shape;
   if (input.shape) builder.shape_ = *input.shape;
   for (const int64_t dim : builder.shape_) wanted = dim == 0 || wanted > INT64_MAX / dim ? -1 : wanted * dim;
@@ -89,16 +91,12 @@ Result<Tensor> ColumnBuilder::allocate(int64_t samples) const {
   return Tensor::allocate(input_.cast, shape);
 }
 
-/// Converts features to float, scales them and casts them. Other numbers are converted to int32 or float, then cast, unless they
-/// have the right type already.
+/// Casts numbers without a detour through another type, in which they would be rounded. Only those to be scaled take one.
 Result<Tensor> ColumnBuilder::converted(const Tensor& values) const {
   const int64_t first = values.shape()[0] == 0 ? 0 : samples_ * (values.elements() / values.shape()[0]);
-  if ((!feature_ || values.dtype() == DType::String) && values.dtype() == input_.cast) return values;
-  const bool floats = feature_ || is_floating(values.dtype());
-  TROUPE_ASSIGN(Tensor numbers, cast_to(floats ? DType::Float : DType::Int32, values, input_.name, first));
-  if (feature_) {
-    TROUPE_ASSIGN(numbers, scaled(numbers, scale_));
-  }
+  if (scale_ == 1 || values.dtype() == DType::String) return cast_to(input_.cast, values, input_.name, first);
+  TROUPE_ASSIGN(Tensor numbers, cast_to(scaled_type(input_.cast), values, input_.name, first));
+  TROUPE_ASSIGN(numbers, scaled(numbers, scale_));
   return cast_to(input_.cast, numbers, input_.name, first);
 }
 

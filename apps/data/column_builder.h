@@ -12,8 +12,9 @@ namespace troupe::data {
 class ColumnBuilder {
  public:
   ColumnBuilder() = default;
-  /// Makes a builder for `input` from the column `field`. Features are multiplied by `scale`. `samples` is the number of samples,
-  /// if it is known. Fails with InvalidArgument if the shape of the input does not match the number of elements of a sample.
+  /// Makes a builder for `input` from the column `field`. Numbers are multiplied by `scale`, in the type scaled_type().
+  /// `samples` is the number of samples, if it is known. Fails with InvalidArgument if the shape of the input does not match the
+  /// number of elements of a sample.
   static Result<ColumnBuilder> make(const Input& input, const Field& field, double scale,
                                     std::optional<int64_t> samples);
 
@@ -30,7 +31,7 @@ class ColumnBuilder {
   Input input_;
   std::vector<int64_t> shape_;  ///< the shape of a sample
   bool feature_ = false;
-  float scale_ = 1;
+  double scale_ = 1;
   int64_t samples_ = 0;          ///< the number of samples added so far
   Tensor whole_;                 ///< the result, if the number of samples is known
   std::vector<Tensor> batches_;  ///< the added batches, if it is not known

@@ -34,12 +34,14 @@ T option(const FormatOptions& options, std::string_view name, T otherwise) {
 struct SourceFile {
   std::string path;
   std::string labels = {};  ///< for formats with label files: the file of the labels; empty: none
-  /// The type to which labels in text are converted: int32, float or string.
+  /// The type to which labels in text are converted: int32, int64, float, double or string.
   DType label_type = DType::Int32;
   FormatOptions options = {};
   /// How both files are compressed, for the formats of data.compression. Not set: what their first bytes say.
   std::optional<Compression> compression = {};
   std::vector<TableColumn> columns = {};  ///< for tables: the columns to read; empty: as the format says
+  /// The type to which features in text are converted: int32, int64, float or double.
+  DType feature_type = DType::Float;
 };
 
 /// An option that is not allowed together with the others, and the reason.

@@ -47,6 +47,23 @@ std::vector<Input> all_inputs(const Options& options) {
   return inputs;
 }
 
+DType scaled_type(DType cast) { return cast == DType::Float ? DType::Float : DType::Double; }
+
+DType read_type(const Options& options, std::string_view column, DType otherwise) {
+  std::optional<DType> type;
+  for (const Input& input : all_inputs(options)) {
+    if (input.from != column) continue;
+    const bool is_scaled = column == feature_column && options.scale != 1 && input.cast != DType::String;
+    const DType wanted = is_scaled ? scaled_type(input.cast) : input.cast;
+    if (wanted == DType::String) return wanted;
+    if (!type || *type == wanted)
+      type = wanted;
+    else
+      type = is_integer(*type) && is_integer(wanted) ? DType::Int64 : DType::Double;
+  }
+  return type.value_or(otherwise);
+}
+
 std::string label_input(const Options& options) {
   const auto inputs = all_inputs(options);
   const auto label = std::ranges::find(inputs, label_column, &Input::from);

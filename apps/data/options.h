@@ -57,6 +57,11 @@ std::vector<std::string_view> columns(const Options& options);
 /// Returns the columns of the data set: the inputs in the options, then each column that no input uses, but no image beside text.
 /// The columns of a table are in their raw form. Input::cast is always set.
 std::vector<Input> all_inputs(const Options& options);
+/// Returns the type in which the elements of an input of type `cast` are scaled: float for floats, otherwise double.
+DType scaled_type(DType cast);
+/// Returns the type as which files of text are read into a column, so that all of its inputs can be made without loss of digits;
+/// `otherwise` if it has no input.
+DType read_type(const Options& options, std::string_view column, DType otherwise);
 /// Returns the name of the input that is made of the label; empty if there is none.
 std::string label_input(const Options& options);
 /// Returns the shape of a sample of an input, one of all_inputs(), as far as the options say it; -1: a size that they do not say.

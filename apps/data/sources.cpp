@@ -5,17 +5,6 @@
 namespace troupe::data {
 namespace {
 
-/// Returns the type as which labels are read: float if an input casts labels to a floating type, so that fractions are not lost
-/// before, and string if an input wants the text.
-DType label_type(const Options& options) {
-  for (const Input& input : options.inputs) {
-    if (input.from != label_column) continue;
-    if (input.cast == DType::String) return DType::String;
-    if (is_floating(input.cast)) return DType::Float;
-  }
-  return DType::Int32;
-}
-
 /// Returns the number of elements of a record.
 int64_t elements(const Field& field) {
   int64_t count = 1;
@@ -31,8 +20,13 @@ Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& opt
   if (!format)
     return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());
   const std::string labels = i < files.labels.size() ? files.labels[i] : std::string();
-  return format->open(disk, {files.files[i], labels, label_type(options), options.format_options,
-                             options.compression, options.columns});
+  return format->open(disk, {.path = files.files[i],
+                             .labels = labels,
+                             .label_type = read_type(options, label_column, DType::Int32),
+                             .options = options.format_options,
+                             .compression = options.compression,
+                             .columns = options.columns,
+                             .feature_type = read_type(options, feature_column, DType::Float)});
 }
 
 Result<std::string> fingerprints(Disk& disk, const Options& options) {

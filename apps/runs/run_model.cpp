@@ -75,7 +75,8 @@ class Builder {
     Columns columns;
     for (const data::Input& input : data::all_inputs(config_.data)) {
       const bool scaled = is_scaled(config_, input);
-      const Output given = placeholder(input.name, scaled ? DType::Float : input.cast, shape_of(input));
+      const Output given =
+          placeholder(input.name, scaled ? data::scaled_type(input.cast) : input.cast, shape_of(input));
       (input.from == data::label_column ? labels_ : samples_).push_back(given);
       columns.emplace_back(input.name, scaled ? scale(given, input.cast) : given);
     }
@@ -133,9 +134,11 @@ class Builder {
 
   /// Does what the reading of files does in the training, with the same bits.
   Output scale(Output given, DType dtype) const {
-    const Output scaled =
-        mul(root_.with_name("scaled"), given, static_cast<double>(static_cast<float>(config_.data.scale)));
-    return dtype == DType::Float ? scaled : cast(root_, scaled, dtype);
+    const double factor = root_.dtype(given) == DType::Float
+                              ? static_cast<double>(static_cast<float>(config_.data.scale))
+                              : config_.data.scale;
+    const Output scaled = mul(root_.with_name("scaled"), given, factor);
+    return root_.dtype(given) == dtype ? scaled : cast(root_, scaled, dtype);
   }
 
   /// Returns the variable of a weight or, if the run keeps averages of weights, its average.
@@ -240,7 +243,7 @@ RunConfig with_data_for_model(RunConfig config) {
   if (!config.ragged.empty()) return config;
   config.data.inputs = data::all_inputs(config.data);
   for (data::Input& input : config.data.inputs)
-    if (is_scaled(config, input)) input.cast = DType::Float;
+    if (is_scaled(config, input)) input.cast = data::scaled_type(input.cast);
   config.data.scale = 1;
   config.raw_columns = true;
   config.map.clear();

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "apps/data/arrays/npy.h"
 #include "apps/data/load.h"
 #include "apps/data/random.h"
 #include "messages/env/real_disk.h"
@@ -117,6 +118,67 @@ BOOST_AUTO_TEST_CASE(files_are_joined_split_and_shaped) {
   const auto same = load_here(options, 7), other = load_here(options, 8);
   BOOST_TEST(identical(*same->valid->find("x"), *data->valid->find("x")));
   BOOST_TEST(!identical(*other->valid->find("x"), *data->valid->find("x")));
+}
+
+/// Checks that the files have this column, whether they are read into memory or as a stream.
+void check_column(Options options, const std::string& column, const Tensor& expected) {
+  for (const bool stream : {false, true}) {
+    options.stream = stream;
+    const auto data = load_here(options, 7);
+    BOOST_REQUIRE_MESSAGE(data.ok(), data.status().message());
+    BOOST_TEST(identical(*data->train.find(column), expected), data->train.find(column)->signature()
+                                                                   << (stream ? ", stream" : ", memory"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_arrays_are_cast_without_loss) {
+  const Folder folder;
+  const auto check = [&](const Tensor& stored, double scale, DType cast, const Tensor& expected) {
+    Options options{.format = "npy",
+                    .train = {folder.write("a.npy", value_or_throw(write_npy(stored)))},
+                    .scale = scale,
+                    .inputs = {{"x", "image", {}, cast}}};
+    check_column(options, "x", expected);
+  };
+  const Tensor large = Tensor::of<int64_t>(Shape{2, 2}, {16777217, INT64_MAX, INT64_MIN, 123456789});
+  check(large, 1, DType::Int64, large);
+  const Tensor wide = Tensor::of<int32_t>(Shape{1, 3}, {INT32_MAX, INT32_MIN, 16777217});
+  check(wide, 1, DType::Int32, wide);
+  check(Tensor::of<double>(Shape{1, 3}, {INT32_MAX, INT32_MIN, 16777217}), 1, DType::Int32, wide);
+  const Tensor doubles = Tensor::of<double>(Shape{1, 2}, {0.1, 1e300});
+  check(doubles, 1, DType::Double, doubles);
+  check(doubles, 0.3, DType::Double, Tensor::of<double>(Shape{1, 2}, {0.1 * 0.3, 1e300 * 0.3}));
+  check(Tensor::of<int32_t>(Shape{1, 1}, {7}), 0.1, DType::Float,
+        Tensor::of<float>(Shape{1, 1}, {7.0f * 0.1f}));
+  check(wide, 2, DType::Int64, Tensor::of<int64_t>(Shape{1, 3}, {4294967294, -4294967296, 33554434}));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_text_are_read_as_the_type_of_their_input) {
+  const Folder folder;
+  const std::string large = folder.write("a.csv",
+                                         "16777217, \"9007199254740993\",-9223372036854775808\n"
+                                         "5.0,1e3,+9223372036854775807\n");
+  const auto both = [](DType features, DType labels) {
+    return std::vector<Input>{{"x", "image", {}, features}, {"y", "label", {}, labels}};
+  };
+  Options options{.train = {large}, .inputs = both(DType::Int64, DType::Int64)};
+  check_column(options, "x", Tensor::of<int64_t>(Shape{2, 2}, {16777217, 9007199254740993, 5, 1000}));
+  check_column(options, "y", Tensor::vector<int64_t>({INT64_MIN, INT64_MAX}));
+
+  options.train = {folder.write("b.csv", "0.1,1e300,0.7\n")};
+  options.inputs = both(DType::Double, DType::Double);
+  check_column(options, "x", Tensor::of<double>(Shape{1, 2}, {0.1, 1e300}));
+  check_column(options, "y", Tensor::vector<double>({0.7}));
+  options.inputs.push_back({"z", "label", {}, DType::Float});
+  check_column(options, "y", Tensor::vector<double>({0.7}));
+  check_column(options, "z", Tensor::vector<float>({0.7f}));
+
+  options.train = {folder.write("c.csv", "1,2147483648,7\n")};
+  options.inputs = both(DType::Int32, DType::Int32);
+  BOOST_TEST(load_here(options, 7).status().text() ==
+             options.train[0] +
+                 ": row 1, column 2: '2147483648' is not a whole number of 32 bits, which "
+                 "data.inputs asks for");
 }
 
 BOOST_AUTO_TEST_CASE(a_stratified_part_has_the_shares_of_the_classes) {

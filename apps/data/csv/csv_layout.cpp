@@ -89,7 +89,8 @@ class Maker {
       if (column != label && column != text) numbers.push_back(column);
     const double missing = option(options_, "missing", std::nan(""));
     if (!numbers.empty())
-      add_numbers(numbers, CsvUse::Number, {feature_column, DType::Float, {static_cast<int64_t>(features)}},
+      add_numbers(numbers, CsvUse::Number,
+                  {feature_column, source_.feature_type, {static_cast<int64_t>(features)}},
                   std::isnan(missing) ? std::nullopt : std::optional(missing));
     if (text < width_) add(text, CsvUse::String, {text_column, DType::String, {}});
     return {};

@@ -3,6 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
+
+#include "apps/data/numbers.h"
 
 namespace troupe::data {
 namespace {
@@ -23,21 +26,41 @@ std::string with_single_quotes(std::string_view field) {
   return text;
 }
 
-/// Parses a number that ends at a delimiter or the end. Returns the position after it, or null if there is no finite number. Small
-/// whole numbers, which are the most frequent ones, are parsed without from_chars.
-const char* parse_number(const char* begin, const char* end, char delimiter, double& number) {
+/// Converts a finite number. Returns false if the type T does not have it.
+template <class T>
+bool convert(double from, T& to) {
+  if constexpr (std::is_integral_v<T>) {
+    const auto whole = whole_number<T>(from);
+    to = whole.value_or(0);
+    return whole.has_value();
+  } else {
+    to = static_cast<T>(from);
+    return true;
+  }
+}
+
+/// Parses a number that ends at a delimiter or the end. Returns the position after it, or null if there is no finite number that
+/// the type T has. Small whole numbers, which are the most frequent ones, are parsed without from_chars.
+template <class T>
+const char* parse_number(const char* begin, const char* end, char delimiter, T& number) {
   const auto ends_at = [&](const char* at) { return at == end || *at == delimiter; };
   uint32_t value = 0;
   const char* at = begin;
   for (; at != end && at - begin < 9 && *at >= '0' && *at <= '9'; ++at)
     value = value * 10 + static_cast<uint32_t>(*at - '0');
   if (at != begin && ends_at(at)) {
-    number = value;
+    number = static_cast<T>(value);
     return at;
   }
   if (begin != end && *begin == '+') ++begin;
-  const auto parsed = std::from_chars(begin, end, number);
-  return parsed.ec == std::errc() && ends_at(parsed.ptr) && std::isfinite(number) ? parsed.ptr : nullptr;
+  if constexpr (std::is_integral_v<T>) {  // otherwise a large one would lose digits
+    const auto whole = std::from_chars(begin, end, number);
+    if (whole.ec == std::errc() && ends_at(whole.ptr)) return whole.ptr;
+  }
+  double any = 0;
+  const auto parsed = std::from_chars(begin, end, any);
+  const bool is_finite = parsed.ec == std::errc() && ends_at(parsed.ptr) && std::isfinite(any);
+  return is_finite && convert(any, number) ? parsed.ptr : nullptr;
 }
 
 }  // namespace
@@ -77,7 +100,8 @@ std::string_view CsvRow::next_field() {
   return field;
 }
 
-bool CsvRow::next_number(double& number) {
+template <class T>
+bool CsvRow::next_number(T& number) {
   const char* const end = line_.data() + line_.size();
   const char* const at = parse_number(line_.data(), end, delimiter_, number);
   if (!at) return false;
@@ -86,12 +110,22 @@ bool CsvRow::next_number(double& number) {
   return true;
 }
 
-std::optional<double> CsvRow::number_of(std::string_view field) {
+template <class T>
+std::optional<T> CsvRow::number_of(std::string_view field) {
   constexpr char no_delimiter = '\0';
-  double number = 0;
+  T number = 0;
   const char* const end = field.data() + field.size();
   if (field.empty() || parse_number(field.data(), end, no_delimiter, number) != end) return {};
   return number;
 }
+
+template bool CsvRow::next_number(float&);
+template bool CsvRow::next_number(double&);
+template bool CsvRow::next_number(int32_t&);
+template bool CsvRow::next_number(int64_t&);
+template std::optional<float> CsvRow::number_of(std::string_view);
+template std::optional<double> CsvRow::number_of(std::string_view);
+template std::optional<int32_t> CsvRow::number_of(std::string_view);
+template std::optional<int64_t> CsvRow::number_of(std::string_view);
 
 }  // namespace troupe::data

@@ -24,10 +24,13 @@ class CsvRow {
   /// Removes the next field, which must exist, and returns it without the blanks and quotes around it. Between quotes two of them
   /// stand for one. The field is valid until the next call.
   std::string_view next_field();
-  /// Removes the next field if it consists only of a number; otherwise returns false and leaves the row as it was.
-  bool next_number(double& number);
-  /// Returns the number in a field, or nothing if it is not a number.
-  static std::optional<double> number_of(std::string_view field);
+  /// Removes the next field if it consists only of a finite number that the type T has: float, double, int32_t or int64_t. Integers
+  /// must be whole numbers of that width. Otherwise returns false and leaves the row as it was.
+  template <class T>
+  bool next_number(T& number);
+  /// Returns the number in a field, or nothing if it is none, or the type T does not have it.
+  template <class T = double>
+  static std::optional<T> number_of(std::string_view field);
 
  private:
   char delimiter_;

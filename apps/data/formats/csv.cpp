@@ -3,13 +3,14 @@
 // types are chosen by name. Errors name row and column, which are counted from 1; a row is a line of the file. Empty lines are
 // skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes stand for one.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
+#include <variant>
 
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
+#include "apps/data/numbers.h"
 #include "apps/data/text_lines.h"
 #include "graph/ops/op_table.h"
 
@@ -126,10 +127,8 @@ class CsvReader final : public RecordReader {
   struct Target {
     Tensor values;
     size_t width = 1;  ///< the elements of a row
-    float* floats = nullptr;
-    double* doubles = nullptr;
-    int32_t* integers = nullptr;
-    std::string* strings = nullptr;
+    std::variant<float*, double*, int32_t*, int64_t*> numbers = {};
+    std::string* strings = nullptr;  ///< instead of numbers
   };
 
   const std::string& path() const { return lines_.file().path(); }
@@ -154,9 +153,10 @@ class CsvReader final : public RecordReader {
       TROUPE_ASSIGN(target.values, Tensor::allocate(field.dtype, shape));
       for (const int64_t dim : field.shape) target.width *= static_cast<size_t>(dim);
       switch (field.dtype) {
-        case DType::Float: target.floats = target.values.write<float>().data(); break;
-        case DType::Double: target.doubles = target.values.write<double>().data(); break;
-        case DType::Int32: target.integers = target.values.write<int32_t>().data(); break;
+        case DType::Float: target.numbers = target.values.write<float>().data(); break;
+        case DType::Double: target.numbers = target.values.write<double>().data(); break;
+        case DType::Int32: target.numbers = target.values.write<int32_t>().data(); break;
+        case DType::Int64: target.numbers = target.values.write<int64_t>().data(); break;
         default: target.strings = target.values.write<std::string>().data();
       }
     }
@@ -188,15 +188,15 @@ class CsvReader final : public RecordReader {
   /// Writes the fields of the row. Fails with DataLoss if the row does not have as many columns as the first one.
   Status read_row(size_t row) {
     size_t column = 0;
-    for (double number = 0; !row_.at_end(); ++column) {
+    for (; !row_.at_end(); ++column) {
       if (column == layout_.columns.size()) return bad_width(column);
       const CsvColumn& into = layout_.columns[column];
       if (into.use == CsvUse::Number) {
-        if (!row_.next_number(number)) {
-          TROUPE_ASSIGN(number, read_number(column, into));
-        }
-        Target& target = targets_[into.field];
-        target.floats[row * target.width + into.element] = static_cast<float>(number);
+        const Target& target = targets_[into.field];
+        const size_t at = row * target.width + into.element;
+        const auto is_number = [&](auto* numbers) { return row_.next_number(numbers[at]); };
+        if (!std::visit(is_number, target.numbers))
+          TROUPE_RETURN_IF_FAILED(read_number(column, into, target, at));
       } else {
         TROUPE_RETURN_IF_FAILED(read_other(column, into, row));
       }
@@ -205,12 +205,25 @@ class CsvReader final : public RecordReader {
   }
 
   /// Reads a field that does not consist of a number alone.
-  Result<double> read_number(size_t column, const CsvColumn& into) {
+  Status read_number(size_t column, const CsvColumn& into, const Target& target, size_t at) {
     const std::string_view field = row_.next_field();
-    if (into.missing && (into.has_words_for_missing ? is_word_for_missing(field) : field.empty()))
-      return *into.missing;
-    const auto number = CsvRow::number_of(field);
-    return number ? Result<double>(*number) : bad_field(column, field);
+    const bool is_missing =
+        into.missing && (into.has_words_for_missing ? is_word_for_missing(field) : field.empty());
+    const auto read = [&]<class T>(T* numbers) {
+      const auto number = is_missing ? missing_number<T>(*into.missing) : CsvRow::number_of<T>(field);
+      if (number) numbers[at] = *number;
+      return number.has_value();
+    };
+    return std::visit(read, target.numbers) ? Status() : bad_field(column, field);
+  }
+
+  /// Returns the number for a missing one; nothing if the type T does not have it.
+  template <class T>
+  static std::optional<T> missing_number(double number) {
+    if constexpr (std::is_integral_v<T>)
+      return whole_number<T>(number);
+    else
+      return static_cast<T>(number);
   }
 
   Status read_other(size_t column, const CsvColumn& into, size_t row) {
@@ -227,9 +240,9 @@ class CsvReader final : public RecordReader {
     } else if (into.use == CsvUse::Image) {
       TROUPE_ASSIGN(target.strings[at], read_image(column, field));
     } else if (const auto seconds = parse_timestamp(field)) {
-      target.doubles[at] = *seconds;
+      std::get<double*>(target.numbers)[at] = *seconds;
     } else if (into.missing && is_word_for_missing(field)) {
-      target.doubles[at] = *into.missing;
+      std::get<double*>(target.numbers)[at] = *into.missing;
     } else {
       return data_loss(place(column) + ": " + shown_field(field) +
                        " is not a time; expected one such as 2026-11-26 12:30:00, or seconds since 1970");
@@ -237,30 +250,25 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
-  Status read_label(size_t column, Target& target, size_t at) {
-    if (target.strings) {
-      target.strings[at] = row_.next_field();
-      return {};
-    }
-    const std::string_view written = row_.written();
-    double number = 0;
-    if (!label_names_.empty() || !row_.next_number(number)) {
-      const std::string_view field = row_.next_field();
-      const auto found = label_names_.empty() ? CsvRow::number_of(field) : label_of(field);
-      if (!found) return label_names_.empty() ? bad_field(column, field) : bad_label(column, field);
-      number = *found;
-    }
-    if (target.floats) {
-      target.floats[at] = static_cast<float>(number);
-    } else if (std::trunc(number) != number || std::abs(number) > INT32_MAX) {
-      return data_loss(
-          place(column) + ": the label " + shown_field(written) +
-          " is no class, a whole number of 32 bits; to predict numbers, write cast = \"float\" in "
-          "[data.inputs.label], and a loss of numbers, such as train.loss = \"mean_squared_error\"");
-    } else {
-      target.integers[at] = static_cast<int32_t>(number);
-    }
+  Status read_label(size_t column, const Target& target, size_t at) {
+    if (!target.strings)
+      return std::visit([&](auto* labels) { return read_label(column, labels[at]); }, target.numbers);
+    target.strings[at] = row_.next_field();
     return {};
+  }
+
+  template <class T>
+  Status read_label(size_t column, T& label) {
+    if (label_names_.empty() && row_.next_number(label)) return {};
+    const std::string_view field = row_.next_field();
+    if (label_names_.empty()) {
+      const auto number = CsvRow::number_of<T>(field);
+      label = number.value_or(0);
+      return number ? Status() : bad_field(column, field);
+    }
+    const auto found = label_of(field);
+    label = static_cast<T>(found.value_or(0));
+    return found ? Status() : bad_label(column, field);
   }
 
   /// Reads a file whose path is relative to the folder of the table.
@@ -272,10 +280,10 @@ class CsvReader final : public RecordReader {
   }
 
   /// Returns the index of a label's name.
-  std::optional<double> label_of(std::string_view field) const {
+  std::optional<size_t> label_of(std::string_view field) const {
     const auto found = std::ranges::find(label_names_, field);
     if (found == label_names_.end()) return {};
-    return static_cast<double>(found - label_names_.begin());
+    return static_cast<size_t>(found - label_names_.begin());
   }
 
   Status bad_label(size_t column, std::string_view field) const {
@@ -312,6 +320,7 @@ class CsvReader final : public RecordReader {
     const bool maybe_header = lines_.row() == first_row_ && !has_csv_header(source_.options);
     const std::string hint =
         (maybe_header ? "; if the first row has names, set header = true" : "") + other_delimiter_;
+    if (CsvRow::number_of(field)) return data_loss(place(column) + ": " + unfit_number(column, field));
     if (layout_.columns[column].use == CsvUse::Label)
       return data_loss(place(column) + ": " +
                        (is_word_for_missing(field)
@@ -322,6 +331,19 @@ class CsvReader final : public RecordReader {
     return data_loss(place(column) + ": " +
                      (field.empty() ? "the field is empty" : shown_field(field) + " is not a finite number") +
                      advice_on_gap(column, field) + hint);
+  }
+
+  /// Says why a number does not fit the type of its column.
+  std::string unfit_number(size_t column, std::string_view field) const {
+    const CsvColumn& into = layout_.columns[column];
+    const DType dtype = layout_.fields[into.field].dtype;
+    const std::string number = (into.use == CsvUse::Label ? "the label " : "") + shown_field(field);
+    const std::string whole =
+        std::string("a whole number of ") + (dtype == DType::Int32 ? "32" : "64") + " bits";
+    if (into.use != CsvUse::Label) return number + " is not " + whole + ", which data.inputs asks for";
+    return number + " is no class, " + whole +
+           "; to predict numbers, write cast = \"float\" in [data.inputs.label], and a loss of numbers, " +
+           "such as train.loss = \"mean_squared_error\"";
   }
 
   std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }

@@ -92,7 +92,7 @@ class ImageReader final : private Listing, public RecordReader {
       : Listing{listing(files)}, RecordReader("images", {InputFile::in_memory(text, source.path)}),
         disk_(disk), files_(std::move(files)) {
     schema_ = {{feature_column, DType::String, {}}};
-    if (labelled(source.options)) schema_.push_back({label_column, source.label_type, {}});
+    if (labelled(source.options)) schema_.push_back({label_column, DType::Int32, {}});
   }
 
   std::optional<int64_t> records() const override { return static_cast<int64_t>(files_.size()); }
@@ -100,15 +100,12 @@ class ImageReader final : private Listing, public RecordReader {
   Result<Dataset> next(int64_t max_records) override {
     const int64_t count = std::min(max_records, *records() - next_);
     TROUPE_ASSIGN(Tensor images, Tensor::allocate(DType::String, Shape::vector(count)));
-    TROUPE_ASSIGN(Tensor labels, Tensor::allocate(schema_.back().dtype, Shape::vector(count)));
+    TROUPE_ASSIGN(Tensor labels, Tensor::allocate(DType::Int32, Shape::vector(count)));
     for (int64_t i = 0; i < count; ++i) {
       const ImageFile& file = files_[static_cast<size_t>(next_ + i)];
       TROUPE_ASSIGN(images.write<std::string>()[static_cast<size_t>(i)],
                     read_file(disk_, file.path, max_image_bytes));
-      if (labels.dtype() == DType::Int32)
-        labels.write<int32_t>()[static_cast<size_t>(i)] = file.label;
-      else if (labels.dtype() == DType::Float)
-        labels.write<float>()[static_cast<size_t>(i)] = static_cast<float>(file.label);
+      labels.write<int32_t>()[static_cast<size_t>(i)] = file.label;
     }
     next_ += count;
     if (schema_.size() == 1) return Dataset({{feature_column, std::move(images)}});
