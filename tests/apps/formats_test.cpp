@@ -2,6 +2,7 @@
 #include "apps/data/format.h"
 
 #include <boost/test/unit_test.hpp>
+#include <cfloat>
 
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
@@ -112,6 +113,20 @@ BOOST_AUTO_TEST_CASE(empty_fields_may_stand_for_a_number) {
   const auto features = samples->find("image")->as<float>();
   BOOST_TEST(std::vector<float>(features.begin(), features.end()) == std::vector<float>({1, -1, -1, 4}),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_are_too_large_for_a_float_are_refused) {
+  const auto largest = csv("3.4028235e38,-3.4028235e38,1\n");
+  BOOST_REQUIRE_MESSAGE(largest.ok(), largest.status().message());
+  BOOST_TEST(elements<float>(*largest->find("image")) == std::vector<float>({FLT_MAX, -FLT_MAX}),
+             boost::test_tools::per_element());
+  const std::string advice =
+      " is too large for a float, which is at most 3.4e38; cast = \"double\" in data.inputs takes it";
+  BOOST_TEST(csv_failure("1,2,3\n4,-1e39,6\n") == "DataLoss: f: row 2, column 2: '-1e39'" + advice);
+  BOOST_TEST(csv_failure("1,\" 1e39 \",3\n") == "DataLoss: f: row 1, column 2: '1e39'" + advice);
+  BOOST_TEST(failure(csv("1,1e39\n", {}, DType::Float).status()) ==
+             "DataLoss: f: row 1, column 2: the label '1e39'" + advice);
+  BOOST_TEST(elements<double>(*csv("1,1e39\n", {}, DType::Double)->find("label")).front() == 1e39);
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {

@@ -35,7 +35,7 @@ bool convert(double from, T& to) {
     return whole.has_value();
   } else {
     to = static_cast<T>(from);
-    return true;
+    return std::isfinite(to);
   }
 }
 

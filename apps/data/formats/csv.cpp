@@ -338,6 +338,9 @@ class CsvReader final : public RecordReader {
     const CsvColumn& into = layout_.columns[column];
     const DType dtype = layout_.fields[into.field].dtype;
     const std::string number = (into.use == CsvUse::Label ? "the label " : "") + shown_field(field);
+    if (!is_integer(dtype))
+      return number + " is too large for a float, which is at most 3.4e38" +
+             (source_.columns.empty() ? "; cast = \"double\" in data.inputs takes it" : "");
     const std::string whole =
         std::string("a whole number of ") + (dtype == DType::Int32 ? "32" : "64") + " bits";
     if (into.use != CsvUse::Label) return number + " is not " + whole + ", which data.inputs asks for";
