@@ -31,10 +31,12 @@ Output normalized(const Scope& scope, const TableColumn& column, Output values) 
 }
 
 Output encoded_number(const Scope& scope, const TableColumn& column, Output raw) {
+  const DType dtype = scope.dtype(raw);
   Output values = as_matrix(scope, raw);
   if (!column.fill.empty())
-    values = where_v2(scope, is_nan(scope, values), constant_row(scope, column.fill, DType::Float), values);
-  return normalized(scope, column, values);
+    values = where_v2(scope, is_nan(scope, values), constant_row(scope, column.fill, dtype), values);
+  const Output number = normalized(scope, column, values);
+  return dtype == DType::Float ? number : cast(scope, number, f32);
 }
 
 /// Returns bool [batch, values].

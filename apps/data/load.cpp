@@ -62,7 +62,7 @@ Result<Dataset> read_whole(Disk& disk, const Options& options, const SourceFiles
 
 /// Reads a series whose labels are the values of one of its columns.
 Result<Dataset> read_series(Disk& disk, const Options& options, const SourceFiles& files) {
-  const std::string label = label_input(options), &column = options.window->label;
+  const std::string& column = options.window->label;
   Options without = options;
   without.window.reset();
   std::erase_if(without.inputs, [](const Input& input) { return input.from == label_column; });
@@ -71,8 +71,16 @@ Result<Dataset> read_series(Disk& disk, const Options& options, const SourceFile
   if (!values || !is_floating(values->dtype()))
     return invalid_argument("data.window.label: '" + column + "' is " +
                             (values ? values->signature() : "no column") + "; expected a column of numbers");
+  const auto shape = values->shape().dims().subspan(1);
+  const Field field{column, values->dtype(), {shape.begin(), shape.end()}};
+  const auto inputs = all_inputs(options);
+  Input input = *std::ranges::find(inputs, label_column, &Input::from);
+  input.from = column;
+  TROUPE_ASSIGN(auto labels, ColumnBuilder::make(input, field, 1, series.samples()));
+  TROUPE_RETURN_IF_FAILED(labels.add(series));
   std::vector<Column> columns(series.columns().begin(), series.columns().end());
-  columns.push_back({label, *values});
+  TROUPE_ASSIGN(Tensor label, labels.finish());
+  columns.push_back({input.name, std::move(label)});
   return Dataset(std::move(columns));
 }
 

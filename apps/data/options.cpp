@@ -38,11 +38,13 @@ std::vector<Input> all_inputs(const Options& options) {
   const DType features = format ? format->features : DType::Float;
   for (auto& input : inputs) {
     if (input.cast != DType::Invalid) continue;
-    const auto column = std::ranges::find(options.columns, origin_of(options, input), &TableColumn::name);
-    input.cast = column != options.columns.end()               ? column->dtype()
-                 : origin_of(options, input) == feature_column ? features
-                 : input.from == text_column                   ? DType::String
-                                                               : DType::Int32;
+    const std::string& origin = origin_of(options, input);
+    const bool is_of_series = origin != input.from;
+    const auto column = std::ranges::find(options.columns, origin, &TableColumn::name);
+    input.cast = column != options.columns.end() ? (is_of_series ? column->label_dtype() : column->dtype())
+                 : origin == feature_column      ? features
+                 : input.from == text_column     ? DType::String
+                                                 : DType::Int32;
   }
   return inputs;
 }

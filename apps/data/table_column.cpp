@@ -1,6 +1,7 @@
 #include "apps/data/table_column.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/data/file_patterns.h"
 #include "messages/env/glob.h"
@@ -20,15 +21,27 @@ std::string comparable(std::string_view name) {
   return text;
 }
 
+/// Returns whether floats would have too few digits to subtract the center: it is not known yet, or much larger than the spread,
+/// as that of times in seconds since 1970.
+bool takes_doubles(const TableColumn& column) {
+  if (column.normalization == Normalization::None) return false;
+  constexpr double most = 1024;  // a float has 24 bits, of which 14 are left
+  for (size_t i = 0; i < std::min(column.center.size(), column.spread.size()); ++i)
+    if (std::abs(column.center[i]) > most * column.spread[i]) return true;
+  return column.center.empty();
+}
+
 }  // namespace
 
 DType TableColumn::dtype() const {
   switch (type) {
-    case ColumnType::Number: return DType::Float;
+    case ColumnType::Number: return takes_doubles(*this) ? DType::Double : DType::Float;
     case ColumnType::Timestamp: return DType::Double;
     default: return DType::String;
   }
 }
+
+DType TableColumn::label_dtype() const { return type == ColumnType::Number ? DType::Float : dtype(); }
 
 bool TableColumn::is_vector() const {
   return sources.size() > 1 || (!sources.empty() && is_pattern(sources.front()));

@@ -14,7 +14,7 @@
 namespace troupe::data {
 
 enum class ColumnType : uint8_t {
-  Number,     ///< float; NaN: missing
+  Number,     ///< float, or double if normalizing takes its digits; NaN: missing
   Category,   ///< a string, one of a fixed set of values
   Text,       ///< a string
   Timestamp,  ///< double, in seconds since 1970-01-01 UTC; NaN: missing
@@ -51,8 +51,10 @@ struct TableColumn {
   int64_t max_values = 0;                ///< the number of values to keep, the most frequent ones
   bool is_index = false;  ///< the model gets the index of the value, otherwise a vector of zeros and a one
 
-  /// Returns the dtype of the raw form.
+  /// Returns the dtype of the raw form. As long as it is not fitted, this may have more digits than the model takes.
   DType dtype() const;
+  /// Returns the dtype of its values where they are the labels of a series.
+  DType label_dtype() const;
   /// Returns whether the raw form is a vector: it is if `sources` is a pattern or has several names.
   bool is_vector() const;
   /// Returns the number of its elements; nothing as long as `sources` has patterns.

@@ -47,8 +47,13 @@ std::string folder_for(Disk& disk, const std::string& run_file) {
   return found && !found->empty() ? found->back().path : folder + "/001";
 }
 
-/// Returns an array with the type that a model takes, if it has NumPy's own type for such numbers, float64 or int64.
+/// Returns an array with the type that a model takes, if it has NumPy's own type for such numbers, float64 or int64, or floats for
+/// doubles.
 Result<Tensor> as_taken(const Tensor& array, DType taken) {
+  if (array.dtype() == DType::Float && taken == DType::Double) {
+    TROUPE_ASSIGN(const auto numbers, data::numbers_of(array));
+    return Tensor::of<double>(array.shape(), numbers);
+  }
   const bool is_real = array.dtype() == DType::Double && taken == DType::Float;
   if (!is_real && !(array.dtype() == DType::Int64 && taken == DType::Int32)) return array;
   TROUPE_ASSIGN(const auto numbers, data::numbers_of(array));

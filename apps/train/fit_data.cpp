@@ -184,8 +184,8 @@ class ColumnFit {
     moments_.resize(std::max(moments_.size(), width));
     const bool keep = column_.missing == data::Missing::Median;
     for (size_t i = 0; i < static_cast<size_t>(values.elements()); ++i)
-      moments_[i % width].add(
-          column_.type == ColumnType::Number ? values.as<float>()[i] : values.as<double>()[i], keep);
+      moments_[i % width].add(values.dtype() == DType::Float ? values.as<float>()[i] : values.as<double>()[i],
+                              keep);
     return {};
   }
 

@@ -92,6 +92,39 @@ BOOST_AUTO_TEST_CASE(numbers_are_filled_and_normalized) {
   check_numbers(numbers(samples, "label"), {0, 1, 0, 1});
 }
 
+BOOST_AUTO_TEST_CASE(numbers_far_from_zero_are_normalized_with_all_digits) {
+  std::string text = "At;Kind\n";
+  for (int i = 0; i < 1000; ++i) text += std::to_string(1'700'000'000 + i) + ";a\n";
+  Table table(text);
+  for (const bool is_range : {false, true}) {
+    const std::string file = run_file("at = { type = \"number\", missing = \"mean\", normalize = \"" +
+                                      std::string(is_range ? "range" : "standard") + "\" }\n");
+    auto config = value_or_throw(table.parse(file));
+    config = value_or_throw(table.parse(file, value_or_throw(train::fit_data(table.disk, config))));
+    BOOST_TEST(name(config.data.columns[0].dtype()) == "double");
+    const auto set = value_or_throw(train::load_data(table.disk, config)).train;
+    const auto samples = value_or_throw(set->batches(1000, 0, false)->at(0));
+    BOOST_TEST(samples.find("features")->signature() == "float[1000,1]");
+    const auto features = samples.find("features")->as<float>();
+    const double center = is_range ? 0 : 499.5, spread = is_range ? 999 : std::sqrt((1e6 - 1) / 12);
+    for (size_t i = 0; i < features.size(); ++i)
+      BOOST_REQUIRE_SMALL(features[i] - (static_cast<double>(i) - center) / spread, 1e-6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(only_numbers_far_from_zero_are_doubles) {
+  data::TableColumn column{.name = "x", .normalization = data::Normalization::Standard};
+  BOOST_TEST(name(column.dtype()) == "double");  // it is not fitted
+  column.center = {20, -1000};
+  column.spread = {2, 1};
+  BOOST_TEST(name(column.dtype()) == "float");
+  column.spread = {2, 0.5};
+  BOOST_TEST(name(column.dtype()) == "double");
+  BOOST_TEST(name(column.label_dtype()) == "float");
+  column.normalization = data::Normalization::None;
+  BOOST_TEST(name(column.dtype()) == "float");
+}
+
 BOOST_AUTO_TEST_CASE(several_columns_are_one_vector) {
   Table table;
   const auto samples = value_or_throw(table.read(run_file(
@@ -125,6 +158,7 @@ BOOST_AUTO_TEST_CASE(stretches_of_a_series_are_samples) {
   // The labels are values of the series itself, which are normalized only as features.
   const auto itself = value_or_throw(table.read(file("length = 4, label = \"day\"", "\"none\"")));
   check_numbers(numbers(itself, "label"), {5, 6});
+  BOOST_TEST(itself.find("label")->signature() == "float[2]");
 
   // The end of the series is held out: its two labels, and the samples before that they need. The others are fitted to.
   auto config = value_or_throw(table.parse(file("length = 3", "\"kind\"", "valid = { split = 0.33 }\n")));
