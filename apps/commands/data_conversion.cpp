@@ -45,7 +45,8 @@ class ConversionProgress {
 
 bool is_run_file(const std::string& path) { return path.ends_with(".toml"); }
 
-/// Returns the keys for a file of samples, as a run file would have them; no model is built of them.
+/// Returns the keys for a file of samples, as a run file would have them. The model, which such a file must have, is never built,
+/// and uses no column, since those of the samples may have any name and type.
 Result<config::RunConfig> config_of(const RunFile& source) {
   const std::string format = data::format_of_name(source.file);
   if (format.empty() || format == "jsonl")
@@ -60,9 +61,9 @@ Result<config::RunConfig> config_of(const RunFile& source) {
   config::Table root;
   root.push_back({"data", {}, {std::move(data), {}}});
   const std::string text = config::to_toml(root) +
-                           "\n[model.graph]\nloss = \"mean(image)\"\n[train]\nloss = \"loss\"\noptimizer = { "
-                           "type = \"sgd\", lr = 1.0 }\n"
-                           "max_steps = 1\n";
+                           "\n[model.graph]\nno_model = \"zeros([1])\"\n"
+                           "[train]\nloss = \"sum(no_model)\"\nmax_steps = 1\n"
+                           "optimizer = { type = \"sgd\", lr = 1.0 }\n";
   return config::parse_run_config(text, source.file, ".", source.set, library->ops);
 }
 

@@ -164,8 +164,22 @@ BOOST_AUTO_TEST_CASE(the_program_converts_and_replaces_nothing_unasked) {
   run({path("a.csv"), "--to", path("a.npz"), "--force"}, 0);
   run({path("a.csv"), "--to", path("b.npz"), "--set", "data.label=none"}, 0);
   BOOST_TEST(value_or_throw(npz_members(*value_or_throw(InputFile::open(disk, path("b.npz"))))).size() == 1u);
+  run({path("a.csv"), "--to", path("a.tfrecord")}, 0);
+  run({path("a.tfrecord"), "--to", path("d.npz")}, 0);
+  BOOST_TEST(elements(*value_or_throw(open("d.npz")), "image") ==
+             elements(*value_or_throw(open("a.csv")), "image"));
   run({path("none.csv"), "--to", path("c.npz")}, 3);
   run({path("a.csv"), "--to", path("c.txt")}, 2);
+  // The columns may have other names, and be words.
+  folder.write("words.csv", "city,size\nRome,1.5\nOslo,2\n");
+  run({path("words.csv"), "--to", path("cities.csv"), "--set", "data.header=true", "--set", "data.label=none",
+       "--set", "data.columns={city=\"text\",size=\"number\"}"},
+      0);
+  BOOST_TEST(bytes("cities.csv") == "Rome,1.5\nOslo,2\n");
+  run({path("words.csv"), "--to", path("text.tfrecord"), "--set", "data.header=true", "--set",
+       "data.label=none", "--set", "data.text=city"},
+      0);
+  BOOST_TEST(bytes("text.tfrecord").find("Oslo") != std::string::npos);
   // The samples of a run file are those that its model gets.
   run({std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml", "--to", path("digits.tfrecord")}, 0);
   BOOST_TEST(value_or_throw(open("digits.tfrecord"))->columns().find("image")->signature() == "float[0,64]");
