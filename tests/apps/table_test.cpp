@@ -301,6 +301,31 @@ BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
            "data.scale: not with data.columns"));
 }
 
+BOOST_AUTO_TEST_CASE(texts_must_be_utf8) {
+  const auto failure_of = [](const std::string& text, const std::string& columns,
+                             const std::string& more = {}) {
+    return Table(text).failure(run_file(columns, more));
+  };
+  const std::string city = "city = \"category\"\n", note = "city = \"text\"\n",
+                    advice =
+                        " is no text in UTF-8; if the file is in Latin-1, `iconv -f LATIN1 -t UTF-8` "
+                        "converts it";
+  const std::string file = "City;Kind\nRome;a\nZ\xfcrich;b\n";
+  const std::string place = "/people.csv: row 3, column 1 ('City'): 'Z\\xfcrich'";
+  BOOST_TEST(failure_of(file, city) == place + advice);
+  BOOST_TEST(failure_of(file, city, "read = \"stream\"\n") == place + advice);
+  BOOST_TEST(failure_of(file, note) == place + advice);
+  BOOST_TEST(failure_of("City;Kind\nRome;\xe9\nOslo;b\n", city) ==
+             "/people.csv: row 2, column 2 ('Kind'): '\\xe9'" + advice);
+  BOOST_TEST(failure_of("City;Kind\nRome;a\nOslo;\xe9\n", city) ==
+             "/people.csv: row 3, column 2 ('Kind'): '\\xe9'" + advice);
+  BOOST_TEST(says(failure_of("Stra\xdf"
+                             "e 1;Kind\n1;a\n",
+                             "x = { type = \"number\", columns = [\"*1\"] }\n"),
+                  "'Stra\\xdfe 1'" + advice));
+  BOOST_TEST(failure_of("City;Kind\nZ\xc3\xbcrich;a\nRome;b\n", city) == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_order_of_columns_in_a_file_does_not_matter) {
   Table table("kind;b;a\nx;1;2\n");
   table.disk.write("/other.csv", "a;b;kind\n4;3;x\n");

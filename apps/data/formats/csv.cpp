@@ -12,7 +12,9 @@
 #include "apps/data/file_content.h"
 #include "apps/data/numbers.h"
 #include "apps/data/text_lines.h"
+#include "apps/text/escaped.h"
 #include "graph/ops/op_table.h"
+#include "kernels/ops/strings/utf8.h"
 
 namespace troupe::data {
 namespace {
@@ -76,6 +78,7 @@ class CsvReader final : public RecordReader {
     layout_ = std::move(*layout);
     schema_ = layout_.fields;
     first_row_ = lines_.row();
+    TROUPE_RETURN_IF_FAILED(check_names_of_columns(first));
     skips_unlabelled_ = option<std::string>(source_.options, "unlabelled", "error") == "skip";
     if (!has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
     return {};
@@ -132,6 +135,14 @@ class CsvReader final : public RecordReader {
   };
 
   const std::string& path() const { return lines_.file().path(); }
+
+  /// Fails if the header has names for [data.columns] that are not UTF-8; they become parts of the config.
+  Status check_names_of_columns(const std::vector<std::string>& first) const {
+    if (!has_csv_header(source_.options) || source_.columns.empty()) return {};
+    for (size_t i = 0; i < first.size(); ++i)
+      if (layout_.columns[i].use != CsvUse::Skipped && !is_utf8(first[i])) return not_utf8(i, first[i]);
+    return {};
+  }
 
   /// Returns the most rows to read at once, which have memory before they are read. If the file is not compressed, no more are
   /// left: each column of a row takes at least a character and a delimiter.
@@ -234,10 +245,9 @@ class CsvReader final : public RecordReader {
     Target& target = targets_[into.field];
     const size_t at = row * target.width + into.element;
     if (into.use == CsvUse::Label) return read_label(column, target, at);
+    if (into.use == CsvUse::String) return read_text(column, target.strings[at]);
     const std::string_view field = row_.next_field();
-    if (into.use == CsvUse::String) {
-      target.strings[at] = field;
-    } else if (into.use == CsvUse::Image) {
+    if (into.use == CsvUse::Image) {
       TROUPE_ASSIGN(target.strings[at], read_image(column, field));
     } else if (const auto seconds = parse_timestamp(field)) {
       std::get<double*>(target.numbers)[at] = *seconds;
@@ -250,17 +260,25 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
+  /// Reads a text, which must be UTF-8, because it may become a part of the config, of JSON or of a page.
+  Status read_text(size_t column, std::string& text) {
+    const std::string_view field = row_.next_field();
+    if (!is_utf8(field)) return not_utf8(column, field);
+    text = field;
+    return {};
+  }
+
   Status read_label(size_t column, const Target& target, size_t at) {
     if (!target.strings)
       return std::visit([&](auto* labels) { return read_label(column, labels[at]); }, target.numbers);
-    target.strings[at] = row_.next_field();
-    return {};
+    return read_text(column, target.strings[at]);
   }
 
   template <class T>
   Status read_label(size_t column, T& label) {
     if (label_names_.empty() && row_.next_number(label)) return {};
     const std::string_view field = row_.next_field();
+    if (!is_utf8(field)) return not_utf8(column, field);
     if (label_names_.empty()) {
       const auto number = CsvRow::number_of<T>(field);
       label = number.value_or(0);
@@ -296,6 +314,12 @@ class CsvReader final : public RecordReader {
     return data_loss(place(column) + ": the label " + shown_field(field) + " is not in label_names, " + list +
                      (known.size() > shown ? ", ..." : "") +
                      (near.empty() ? "" : "; the nearest is " + shown_field(near)));
+  }
+
+  Status not_utf8(size_t column, std::string_view field) const {
+    return data_loss(
+        place(column) + ": " + shown_field(escaped(field)) +
+        " is no text in UTF-8; if the file is in Latin-1, `iconv -f LATIN1 -t UTF-8` converts it");
   }
 
   Status bad_width(size_t columns) {

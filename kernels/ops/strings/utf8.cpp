@@ -38,6 +38,15 @@ NextCharacter next_character(std::string_view text) {
   return {value, first.bytes};
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const NextCharacter next = next_character(text);
+    if (!next.is_valid) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
 void append_character(uint32_t c, std::string& text) {
   if (c < 0x80) {
     text += static_cast<char>(c);

@@ -23,6 +23,8 @@ struct NextCharacter {
 /// Reads the first character of a text, which is not empty. Of bytes that begin no character, an ill-formed sequence is as many as
 /// could begin one, at least one byte (Unicode, section 3.9: maximal subparts).
 NextCharacter next_character(std::string_view text);
+/// Returns whether a text consists of characters only.
+bool is_utf8(std::string_view text);
 /// Appends a character.
 void append_character(uint32_t c, std::string& text);
 
