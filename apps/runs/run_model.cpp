@@ -85,7 +85,31 @@ class Builder {
       columns = config::encode_columns(config_.data.columns, root_.with_prefix("encode"), columns);
       columns = config::windows_of_samples(config_.data, root_.with_prefix("windows"), columns);
     }
-    return config::build_data_map(config_.map, root_.with_prefix("map"), columns, diagnostics_);
+    return with_known_shapes(
+        config::build_data_map(config_.map, root_.with_prefix("map"), columns, diagnostics_));
+  }
+
+  /// Says the shapes of the columns that data.map computes. Where they follow from the columns of the files, they are known only by
+  /// the samples to train on.
+  Columns with_known_shapes(Columns columns) const {
+    for (auto& [name, value] : columns) {
+      const Tensor* const values = is_mapped(name) ? columns_.find(name) : nullptr;
+      if (values && root_.shape(value) != shape_of_batch(*values))
+        value = ensure_shape(root_.with_prefix("map"), value, shape_of_batch(*values));
+    }
+    return columns;
+  }
+
+  /// Returns the shape of a column of samples, of which there may be any number.
+  static PartialShape shape_of_batch(const Tensor& column) {
+    std::vector<int64_t> dims(column.shape().dims().begin(), column.shape().dims().end());
+    dims[0] = unknown_dim;
+    return PartialShape(std::move(dims));
+  }
+
+  /// Returns whether data.map changes a column, or adds it.
+  bool is_mapped(const std::string& column) const {
+    return std::ranges::find(config_.map, column, &config::Definition::name) != config_.map.end();
   }
 
   Columns columns_of_model() {
@@ -118,14 +142,10 @@ class Builder {
   /// Returns the shape of a column of the files. Where data.map changes the column, or it is one of a table, only what the run file
   /// says is known.
   PartialShape shape_of(const data::Input& input) const {
+    const bool is_raw = is_mapped(input.name) || !config_.data.columns.empty();
+    if (const Tensor* const values = is_raw ? nullptr : columns_.find(input.name))
+      return shape_of_batch(*values);
     std::vector<int64_t> dims = {unknown_dim};
-    const bool is_mapped =
-        std::ranges::find(config_.map, input.name, &config::Definition::name) != config_.map.end();
-    const bool is_raw = is_mapped || !config_.data.columns.empty();
-    if (const Tensor* const values = is_raw ? nullptr : columns_.find(input.name)) {
-      dims.insert(dims.end(), values->shape().dims().begin() + 1, values->shape().dims().end());
-      return PartialShape(std::move(dims));
-    }
     const auto shape = data::known_shape(config_.data, input);
     if (config_.data.window && input.from != data::label_column) dims.push_back(config_.data.window->length);
     dims.insert(dims.end(), shape.begin(), shape.end());

@@ -87,6 +87,10 @@ BOOST_AUTO_TEST_CASE(a_model_has_the_scores_of_its_training) {
   check_scores("plain", {});
   check_scores("averaged", brief + Arguments{"--set", "train.average=0.9"});
   check_scores("mapped", brief + Arguments{"--set", "data.map={image='image * 2.0 - 1.0'}"});
+  const Arguments dense = {"--set",
+                           "model.graph.logits='matmul(hidden, w2) + b2 + nn.dense(image, units=10)'"};
+  check_scores("mapped_dense",  // a layer must know how many features there are
+               brief + dense + Arguments{"--set", "data.map={image='image / 16.0'}"});
   check_scores("layers", {"--set", "train.max_epochs=1"}, "digits_cnn");
   check_scores("words", {"--set", "train.max_epochs=1"}, "reviews");
   check_scores("numbers", {"--set", "train.max_epochs=2"}, "linear");
