@@ -47,8 +47,7 @@ class ProductCombiner : ExpressionRewriter {
   bool may_be_combined(Output product) const {
     const Node* const node = inner("MatMul", product);
     return node && uses_[node->id] == 1 && node->attrs.get<bool>("transpose_a") &&
-           !node->attrs.get<bool>("transpose_b") && !draft_.type(node->inputs[0]).is_ref &&
-           !draft_.type(node->inputs[1]).is_ref;
+           !node->attrs.get<bool>("transpose_b");
   }
 
   /// Puts the rows of these inputs of all products below each other.

@@ -1,5 +1,7 @@
 #include "graph/passes/expression_rewriter.h"
 
+#include <algorithm>
+
 namespace troupe {
 
 std::optional<Output> ExpressionRewriter::argument(std::string_view function, Output output) const {
@@ -9,8 +11,11 @@ std::optional<Output> ExpressionRewriter::argument(std::string_view function, Ou
 
 const Node* ExpressionRewriter::inner(std::string_view op, Output output) const {
   const Node& node = draft_.node(output.node);
+  // The expression that replaces this one reads its inputs later than this node does. A variable may have changed until then.
+  const bool reads_variable =
+      std::ranges::any_of(node.inputs, [&](Output input) { return draft_.type(input).is_ref; });
   const bool fits = node.type() == op && node.control_inputs.empty() && node.device == outermost().device &&
-                    node.output_types.size() == 1;
+                    node.output_types.size() == 1 && !reads_variable;
   return fits ? &node : nullptr;
 }
 

@@ -25,7 +25,8 @@ class ExpressionRewriter {
 
   /// Returns the argument of this function if the output is its result.
   std::optional<Output> argument(std::string_view function, Output output) const;
-  /// Returns the node of this output if it has this op and may be an inner node of the expression, otherwise null.
+  /// Returns the node of this output if it has this op and may be an inner node of the expression, otherwise null. A node that
+  /// reads a variable may not.
   const Node* inner(std::string_view op, Output output) const;
 
   /// Makes the outermost node another op of the same dtype and shape. Returns true.

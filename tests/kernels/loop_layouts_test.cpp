@@ -99,6 +99,18 @@ BOOST_AUTO_TEST_CASE(a_tensor_that_others_read_reversed_stays_reversed) {
   laid_out(add(g, last, backward), 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_variable_that_is_reversed_is_not_read_again) {
+  const Output variable = g.add_one("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape{4, 2, 3}}});
+  const Output backward = reverse(g, g.add_one("Assign", {variable, x}), {0});
+  const Output changed = g.with_control({backward}).add_one("Assign", {variable, zeros_like(g, x)});
+  const Output list =
+      g.with_control({changed}).add_one("TensorListFromTensor", {backward, g.constant(Tensor::scalar(-1))});
+  laid_out(
+      g.add_one("TensorListGetItem", {list, g.constant(Tensor::scalar(3)), g.constant(Tensor::scalar(-1))},
+                {{"element_dtype", f32}}),
+      0);
+}
+
 BOOST_AUTO_TEST_CASE(other_dimensions_stay_reversed) {
   const Output list = g.add_one("TensorListFromTensor", {reverse(g, x, {1}), g.constant(Tensor::scalar(-1))});
   const Output stacked =

@@ -98,4 +98,14 @@ BOOST_AUTO_TEST_CASE(what_others_use_stays_too) {
   BOOST_TEST(got[1].as<float>()[0] == 0);
 }
 
+// The logarithm of the softmax of a variable is computed after the variable got another value.
+BOOST_AUTO_TEST_CASE(a_variable_is_not_read_again) {
+  const Output variable = g.add_one("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape{2, 4}}});
+  const Output s = softmax(g, g.add_one("Assign", {variable, x}));
+  const Output changed = g.with_control({s}).add_one("Assign", {variable, weight});
+  const auto got = stable({g.with_control({changed}).add_one("Log", {s})}, 0);
+  const auto wanted = run(cut({log(g, softmax(g, x))}), feeds);
+  BOOST_TEST(identical(got[0], wanted[0]));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
