@@ -265,6 +265,8 @@ using ListRule = std::optional<List> (*)(const Inputs&);
 
 /// Returns the shape of output 0.
 std::optional<List> shape_of_first(const Inputs& in) {
+  // A variable may get a value of another size between two reads.
+  if (in.node.type() == "ReadVariableOp") return std::nullopt;
   if (in.node.op->shape == unchanged_shape) return in.shape(0);
   if (in.node.op->shape == broadcast_shape) return broadcast_inputs(in);
   static const std::unordered_map<std::string_view, ListRule> rules = {{"AddN", as<0>},

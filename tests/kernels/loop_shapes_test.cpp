@@ -137,6 +137,15 @@ BOOST_AUTO_TEST_CASE(parts_have_the_shape_of_each_other) {
   BOOST_TEST(shapes().same(x, filled));
 }
 
+BOOST_AUTO_TEST_CASE(each_read_of_a_variable_has_a_shape_of_its_own) {
+  const Output variable =
+      g.add_one("VarHandleOp", {}, {{"dtype", f32}, {"shape", PartialShape{unknown_dim, 3}}});
+  const auto read = [&] { return g.add_one("ReadVariableOp", {variable}, {{"dtype", f32}}); };
+  const Output before = read(), after = read();
+  BOOST_TEST(shapes().same(before, tanh(g, before)));
+  BOOST_TEST(!shapes().same(before, after));
+}
+
 BOOST_AUTO_TEST_CASE(both_branches_give_one_shape) {
   const Output positive = less(g, integer(g, 0), n);
   const auto branch = [&](Output of) { return [of](const Scope& s) { return std::vector{tanh(s, of)}; }; };
