@@ -319,7 +319,8 @@ std::optional<List> shape_of(const Inputs& in, uint32_t output) {
   const std::string& op = in.node.type();
   if (op == "Split") return split(in);
   if (op == "SplitV") return split_v(in, output);
-  if (op.ends_with("SoftmaxCrossEntropyWithLogits") && output == 1) return in.shape(0);
+  if (op == "SoftmaxCrossEntropyWithLogits" && output == 1) return broadcast_inputs(in);
+  if (op == "SparseSoftmaxCrossEntropyWithLogits" && output == 1) return in.shape(0);
   return output == 0 ? shape_of_first(in) : std::nullopt;
 }
 

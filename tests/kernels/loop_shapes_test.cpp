@@ -146,6 +146,15 @@ BOOST_AUTO_TEST_CASE(each_read_of_a_variable_has_a_shape_of_its_own) {
   BOOST_TEST(!shapes().same(before, after));
 }
 
+// The op repeats a single row of logits or of labels.
+BOOST_AUTO_TEST_CASE(the_gradient_of_a_cross_entropy_has_the_rows_of_both_inputs) {
+  const auto gradient = [&](Output logits, Output labels) {
+    return g.outputs(g.add_one("SoftmaxCrossEntropyWithLogits", {logits, labels}))[1];
+  };
+  BOOST_TEST(shapes().same(x, gradient(x, sigmoid(g, x))));
+  BOOST_TEST(!shapes().same(x, gradient(x, y)));
+}
+
 BOOST_AUTO_TEST_CASE(both_branches_give_one_shape) {
   const Output positive = less(g, integer(g, 0), n);
   const auto branch = [&](Output of) { return [of](const Scope& s) { return std::vector{tanh(s, of)}; }; };
