@@ -111,7 +111,9 @@ SplitSignature mean_signature(const SplitNode& node, const SplitInput& x) {
 std::vector<SplitSignature> reduced(const SplitNode& node) {
   const SplitInput& x = node.inputs[0];
   const std::string& op = node.node.type();
-  const bool is_linear = op == "Sum" || op == "Mean";
+  const DType dtype = node.graph.dtype(node.node.inputs[0]);
+  // A mean of integers is rounded, so it is no sum of the means of parts.
+  const bool is_linear = op == "Sum" || (op == "Mean" && (is_floating(dtype) || is_complex(dtype)));
   if (x.distribution.partial())
     return is_linear ? std::vector<SplitSignature>{{{terms_of_sum, whole_tensor}, {terms_of_sum}}}
                      : std::vector<SplitSignature>{};
@@ -124,7 +126,7 @@ std::vector<SplitSignature> reduced(const SplitNode& node) {
     return {{{x.distribution, whole_tensor}, {split_by(keeps ? dimension : dimension - before)}, 0}};
   }
   if (op == "Sum") return {{{x.distribution, whole_tensor}, {terms_of_sum}}};
-  if (op == "Mean" && x.extent.known()) return {mean_signature(node, x)};
+  if (is_linear && x.extent.known()) return {mean_signature(node, x)};
   return {};
 }
 

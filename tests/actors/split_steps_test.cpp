@@ -18,14 +18,22 @@ namespace {
 using Dims = std::vector<int64_t>;
 using Outputs = std::vector<Output>;
 
+/// Returns a tensor whose element i is element(i).
+template <class T, class Function>
+Tensor filled(const Dims& dims, const Function& element) {
+  const Shape shape = value_or_throw(Shape::make(dims, DTypeOf<T>::value));
+  std::vector<T> values;
+  for (int64_t i = 0; i < shape.elements(); ++i) values.push_back(static_cast<T>(element(i)));
+  return Tensor::vector(std::span<const T>(values)).reshaped(shape);
+}
 /// Returns a tensor of numbers between -1 and 1.
 Tensor numbers(const Dims& dims, int64_t seed) {
-  int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim;
-  std::vector<float> values;
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<float>((i * 37 + seed * 101) % 41 - 20) / 20.0f);
-  return Tensor::vector(std::span<const float>(values)).reshaped(value_or_throw(Shape::make(dims, f32)));
+  return filled<float>(
+      dims, [=](int64_t i) { return static_cast<float>((i * 37 + seed * 101) % 41 - 20) / 20.0f; });
+}
+/// Returns a tensor of integers from 0 to 6.
+Tensor integers(const Dims& dims) {
+  return filled<int32_t>(dims, [](int64_t i) { return i * i % 7; });
 }
 
 /// Declares tensors to be split over devices, or leaves them as they are.
@@ -229,6 +237,17 @@ BOOST_AUTO_TEST_CASE(reductions_are_split) {
       }
   check([](const Scope& g, const Splits& splits,
            const Outputs& in) { return l2_loss(g, splits.split(g, in[0], 1)); },
+        {x});
+}
+
+// The mean of the sums is 14; those of the terms of the sums are 7 and 6, or 5, 4 and 4.
+BOOST_AUTO_TEST_CASE(means_of_integers_are_rounded_once) {
+  const Tensor x = integers({7, 3});
+  check([](const Scope& g, const Splits& splits,
+           const Outputs& in) { return mean(g, splits.split(g, in[0], 0), {0}); },
+        {x});
+  check([](const Scope& g, const Splits& splits,
+           const Outputs& in) { return mean(g, sum(g, splits.split(g, in[0], 0), {0}), {0}); },
         {x});
 }
 
