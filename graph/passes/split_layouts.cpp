@@ -1,4 +1,5 @@
-// Ops that rearrange elements or reduce dimensions, and shapes.
+// Ops that rearrange elements or reduce dimensions, and shapes. They are split as their first input is. If only axes or a
+// permutation are in parts, they are computed as a whole.
 #include <algorithm>
 
 #include "graph/build/partial_values.h"
@@ -51,7 +52,7 @@ std::vector<SplitSignature> reshape_signatures(const SplitNode& node) {
 std::vector<SplitSignature> transpose_signatures(const SplitNode& node) {
   const auto permutation = node.integers(1);
   const Distribution& in = node.inputs[0].distribution;
-  if (!permutation) return {};
+  if (!permutation || in.whole()) return {};
   if (in.partial()) return {{{in, whole_tensor}, {in}}};
   const auto place = std::ranges::find(*permutation, in.dimension);
   if (place == permutation->end()) return {};
@@ -61,7 +62,7 @@ std::vector<SplitSignature> transpose_signatures(const SplitNode& node) {
 std::vector<SplitSignature> expand_signatures(const SplitNode& node) {
   const auto axis = node.integers(1);
   const SplitInput& x = node.inputs[0];
-  if (!axis || axis->size() != 1) return {};
+  if (!axis || axis->size() != 1 || x.distribution.whole()) return {};
   if (x.distribution.partial()) return {{{terms_of_sum, whole_tensor}, {terms_of_sum}}};
   const int64_t at = axis->front() < 0 ? axis->front() + x.rank() + 1 : axis->front();
   const int64_t dimension = x.distribution.dimension;
@@ -118,7 +119,7 @@ std::vector<SplitSignature> reduced(const SplitNode& node) {
     return is_linear ? std::vector<SplitSignature>{{{terms_of_sum, whole_tensor}, {terms_of_sum}}}
                      : std::vector<SplitSignature>{};
   const auto axes = reduced_axes(node);
-  if (!axes) return {};
+  if (!axes || x.distribution.whole()) return {};
   const int64_t dimension = x.distribution.dimension;
   if (std::ranges::count(*axes, dimension) == 0) {
     const bool keeps = node.node.attrs.get<bool>("keep_dims");

@@ -240,6 +240,16 @@ BOOST_AUTO_TEST_CASE(reductions_are_split) {
         {x});
 }
 
+BOOST_AUTO_TEST_CASE(axes_in_parts_do_not_split_what_they_are_for) {
+  for (const char* const op : {"Sum", "Transpose"})
+    check(
+        [=](const Scope& g, const Splits& splits, const Outputs& in) {
+          const Output axes = g.constant(Tensor::vector<int32_t>({2, 0, 1}));
+          return g.add_one(op, {in[0], splits.split(g, axes, 0)});
+        },
+        {integers({3, 4, 5})});
+}
+
 // The mean of the sums is 14; those of the terms of the sums are 7 and 6, or 5, 4 and 4.
 BOOST_AUTO_TEST_CASE(means_of_integers_are_rounded_once) {
   const Tensor x = integers({7, 3});
