@@ -1,6 +1,6 @@
 // Lookups of rows, and their gradients.
 //
-//   Gather    rows of params -> terms of a sum: each device looks up what it has, and has zeros for the rest
+//   Gather    rows of params -> terms of a sum: each device looks up what it has, and has zeros for the rest; of numbers only
 //             columns of params -> columns; indices -> rows of the result
 #include "graph/build/split.h"
 #include "graph/passes/split_rules.h"
@@ -72,9 +72,9 @@ std::vector<SplitSignature> gather_signatures(const SplitNode& node) {
   if (indices.distribution.split())
     result.push_back({with_axis({whole_tensor, indices.distribution}), {indices.distribution}, 1});
   if (params.distribution.split(0)) {
-    bool known = params.extent.known();
-    for (int64_t i = 1; i < params.rank(); ++i) known = known && params.dim(i) != unknown_dim;
-    if (known)
+    bool fits = params.extent.known() && is_number(node.graph.dtype(node.node.inputs[0]));
+    for (int64_t i = 1; i < params.rank(); ++i) fits = fits && params.dim(i) != unknown_dim;
+    if (fits)
       result.push_back(
           {with_axis({split_by(0), whole_tensor}), {terms_of_sum}, 0, RowLookup(node, params.extent.size)});
   } else if (params.distribution.split()) {

@@ -219,6 +219,15 @@ BOOST_AUTO_TEST_CASE(lookups_are_split_by_rows_columns_and_indices) {
                 }).code() == Code::InvalidArgument));
 }
 
+BOOST_AUTO_TEST_CASE(rows_that_have_no_sum_are_looked_up_in_the_whole_table) {
+  check(
+      [](const Scope& g, const Splits& splits, const Outputs& in) {
+        const Output table = less(g, in[0], 0.0f);
+        return cast(g, gather(g, splits.split(g, table, 0), in[1]), i32);
+      },
+      {numbers({7, 3}, 1), Tensor::vector<int32_t>({6, 0, 3, 3, 5, 1, 6, 2})});
+}
+
 BOOST_AUTO_TEST_CASE(reductions_are_split) {
   const Tensor x = numbers({7, 5, 3}, 1);
   for (const int64_t dimension : {0, 1, 2})
