@@ -19,7 +19,8 @@ struct Chain {
 class ProductFuser {
  public:
   explicit ProductFuser(FusedDraft& fused)
-      : fused_(fused), draft_(fused.draft), consumer_(draft_.nodes.size(), nobody) {
+      : fused_(fused), draft_(fused.draft), consumer_(draft_.nodes.size(), nobody),
+        other_is_used_(draft_.nodes.size(), false) {
     for (const Node& node : draft_.nodes) {
       for (const Output& input : node.inputs) note_use(input, node.id);
       for (const NodeId control : node.control_inputs) consumer_[control] = several;
@@ -36,6 +37,7 @@ class ProductFuser {
   void note_use(Output output, NodeId by) {
     NodeId& consumer = consumer_[output.node];
     consumer = consumer == nobody && output.index == 0 ? by : several;
+    if (output.index != 0) other_is_used_[output.node] = true;
   }
 
   static bool is_sum(const Node& node) {
@@ -101,8 +103,10 @@ class ProductFuser {
     return is_sum(node) && add_sum(chain, node.inputs[follows ? 1 : 0]);
   }
 
-  static bool is_inference_norm(const Node& node) {
-    return node.op->outputs[0].name == "y" && !node.attrs.get<bool>("is_training") && has_last_channels(node);
+  /// Whether the node is a norm that does not train, of which only the output y is used.
+  bool is_inference_norm(const Node& node) const {
+    return node.op->outputs[0].name == "y" && !node.attrs.get<bool>("is_training") &&
+           has_last_channels(node) && !other_is_used_[node.id];
   }
 
   /// A sum with a tensor of the same shape, or with a vector of an element for each channel, which is a bias.
@@ -142,6 +146,7 @@ class ProductFuser {
   GraphDraft& draft_;
   /// For each node: the only one that uses it, if that uses output 0; nobody; or several.
   std::vector<NodeId> consumer_;
+  std::vector<bool> other_is_used_;  ///< for each node: whether an output other than output 0 is used
 };
 
 }  // namespace

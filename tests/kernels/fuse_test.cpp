@@ -177,6 +177,13 @@ BOOST_AUTO_TEST_CASE(what_others_need_stays) {
   check({g.with_control({bias}).add_one("Relu", {product()})}, {});
 }
 
+BOOST_AUTO_TEST_CASE(a_norm_whose_mean_is_used_stays) {
+  const auto norm = [&] { return normalised(convolution({1, 5, 5, 4}, {3, 3, 4, 8}), 8); };
+  const Output fetched = norm(), read = norm();
+  check({fetched, g.outputs(fetched)[1]}, {});
+  check({relu(g, read), g.add_one("Neg", {g.outputs(read)[2]})}, {});
+}
+
 BOOST_AUTO_TEST_CASE(other_types_layouts_and_training_stay) {
   const auto product = [&] { return convolution({2, 5, 5, 4}, {3, 3, 4, 8}); };
   check({normalised(product(), 8, true)}, {});
