@@ -202,6 +202,7 @@ class Round {
     draft_.nodes.push_back(std::move(node));
     origin_.push_back(origin_[from]);
     replacement_.emplace_back();
+    used_.push_back(used_[from]);
     pinned_.push_back(false);
     signals_.push_back(false);
     conditional_.push_back(conditional_[from]);

@@ -189,6 +189,15 @@ BOOST_AUTO_TEST_CASE(several_outputs_become_several_constants) {
   BOOST_TEST(s.subgraph.origin[constant.id] == split.node);
 }
 
+BOOST_AUTO_TEST_CASE(one_of_several_constants_is_waited_for) {
+  ToyGraph g;
+  const Output split = g.add("split", {"Split", {g.constant("x", 4)}, {{"N", int64_t{2}}}, {}, "", {}});
+  const Output y = g.op("y", "Sub", {g.placeholder("p"), split});
+  const Output late = g.op("late", "Neg", {g.placeholder("q")}, {split.node});
+  const Simple s = simple(g, {y, late});
+  BOOST_TEST((s["late"].control_inputs == std::vector<NodeId>{s["y"].inputs[1].node}));
+}
+
 // The shape of x is known, that of y is not. In a branch the shape is known, but its value must be dead if the branch is.
 BOOST_AUTO_TEST_CASE(known_shapes_are_constants) {
   ToyGraph g;
