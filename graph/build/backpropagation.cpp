@@ -37,7 +37,7 @@ Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Outpu
 Backpropagation::Backpropagation(const Scope& scope, Loops& loops, size_t count, std::span<const Output> ys,
                                  std::span<const Output> xs, GradientDevices devices)
     : scope_(scope), graph_(scope.graph()), loops_(loops), count_(count), devices_(devices),
-      between_(count, false), waiting_for_(count, 0), contributions_(count), recomputation_(scope_) {
+      between_(count, false), waiting_for_(count, 0), contributions_(count), recomputation_(scope_, loops) {
   mark_between(ys, xs);
 }
 

@@ -34,17 +34,19 @@ std::vector<NodeId> nodes_of(std::span<const Gradient> gradients) {
 
 }  // namespace
 
-Recomputation::Recomputation(const Scope& scope) : scope_(scope) {
+Recomputation::Recomputation(const Scope& scope, const Loops& loops) : scope_(scope), loops_(loops) {
   const Graph& graph = scope.graph();
   leaves_segment_.resize(graph.size(), false);
   for (const Node& node : graph.nodes()) {
-    if (const std::string* const segment = segment_of(node)) segments_[*segment].nodes.push_back(node.id);
+    if (const std::string* const segment = segment_of(node); segment && !in_loop(node.id))
+      segments_[*segment].nodes.push_back(node.id);
     for (const Output& input : node.inputs)
       if (!in_same_segment(node, graph.node(input.node))) leaves_segment_[input.node] = true;
   }
 }
 
 Recomputation::Source Recomputation::source(NodeId node, std::span<const Gradient> output_gradients) {
+  if (in_loop(node)) return {node, node};
   if (const std::string* const name = segment_of(scope_.graph().node(node))) {
     Segment& segment = segments_.at(*name);
     if (!segment.copied) copy(segment, output_gradients);

@@ -5,6 +5,9 @@
 //   x -> a -> b -> y     the segment of a, b and y; g is the gradient of y
 //   x -> a'-> b'         a' waits for g; the gradients of y, b and a read b', a' and x. What y itself yields is kept: it leaves
 //                        the segment, and what follows is likely to need it, too.
+//
+// Nodes in loops are not copied: a copy would read the values of one loop and wait for gradients in another one, and lists keep the
+// values of all iterations anyway.
 #pragma once
 
 #include <map>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "graph/build/gradients.h"
+#include "graph/build/loops.h"
 
 namespace troupe {
 
@@ -24,8 +28,8 @@ constexpr std::string_view original_attr = "_original";
 
 class Recomputation {
  public:
-  /// For the nodes that the graph of `scope` has now. Copies are added in this scope.
-  explicit Recomputation(const Scope& scope);
+  /// For the nodes that the graph of `scope` has now, whose loops must outlive this. Copies are added in this scope.
+  Recomputation(const Scope& scope, const Loops& loops);
 
   /// The nodes from which the gradient of a forward node is computed.
   struct Source {
@@ -42,10 +46,12 @@ class Recomputation {
     bool copied = false;
   };
 
+  bool in_loop(NodeId node) const { return loops_.frame_of(node) != root_frame; }
   void copy(const Segment& segment, std::span<const Gradient> output_gradients);
   void copy(NodeId original, const std::vector<NodeId>& triggers);
 
   Scope scope_;
+  const Loops& loops_;
   std::map<std::string, Segment, std::less<>> segments_;
   std::vector<bool> leaves_segment_;           ///< per node: whether a node outside of its segment uses it
   std::unordered_map<NodeId, NodeId> copies_;  ///< from originals

@@ -1,7 +1,9 @@
 // Tests that gradients compute the results inside segments again: the same bits, in less memory.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
+#include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_graph.h"
@@ -92,6 +94,30 @@ BOOST_FIXTURE_TEST_CASE(copies_wait_for_the_gradient_and_stay_within_their_segme
   BOOST_TEST(waiting == (std::vector<std::string>{"gradients/again/b/Sin reads a/Sin_1:0",
                                                   "gradients/again/a/Sin reads Placeholder:0"}),
              boost::test_tools::per_element());
+}
+
+// Nodes before and after the loop are computed again, those in the loop are not.
+BOOST_FIXTURE_TEST_CASE(loops_in_segments_keep_their_values, LocalGraph) {
+  const Output x = placeholder(g, f32, {2});
+  const auto gradient_of = [&](const Scope& part) {
+    const auto loop = while_loop(
+        part, {number(0), sin(part, x)},
+        [&](const Scope& s, std::span<const Output> v) { return less(s, v[0], 3.0f); },
+        [&](const Scope& s, std::span<const Output> v) {
+          return std::vector{add(s, v[0], 1.0f), sin(s, mul(s, v[1], x))};
+        });
+    return dense(g, gradients(g, {sin(part, loop[1])}, {x})[0], x);
+  };
+  const Output kept = gradient_of(g), again = gradient_of(g.recomputed("part"));
+  const auto slopes = value_or_throw(runtime.run(graph, {{x, counting(Shape{2})}}, {kept, again}));
+  BOOST_TEST(same_bits(slopes[0], slopes[1]));
+  const auto copies = [&](std::string_view op) {
+    return std::ranges::count_if(graph.nodes(), [&](const Node& node) {
+      return node.type() == op && node.name.find("again/") != std::string::npos;
+    });
+  };
+  BOOST_TEST(copies("Sin") == 2);
+  BOOST_TEST(copies("Mul") == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

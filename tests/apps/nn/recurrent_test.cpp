@@ -64,6 +64,16 @@ BOOST_AUTO_TEST_CASE(loops_compute_what_unrolled_steps_do) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(loops_have_the_same_gradients_in_segments) {
+  const Output x = input(6);
+  const auto loop = [&](bool recomputed) {
+    const nn::Network network(g, nn::Mode::Training, [&](const nn::Weight& one) { return weight(one); });
+    return nn::lstm(recomputed ? network.recomputed("part") : network, x, {.units = units, .loop = true});
+  };
+  const Output kept = loop(false), again = loop(true);
+  check_equal(results(again, x), results(kept, x));
+}
+
 BOOST_AUTO_TEST_CASE(decoders_with_attention_compute_the_same_in_loops) {
   const Output x = input(5), memory = input(3);
   const auto decoder = [&](bool loop) {
