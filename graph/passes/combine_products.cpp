@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/build/frames.h"
 #include "graph/passes/expression_rewriter.h"
 
 namespace troupe {
@@ -9,8 +10,8 @@ namespace {
 
 class ProductCombiner : ExpressionRewriter {
  public:
-  ProductCombiner(GraphDraft& draft, std::vector<NodeId>& origin, const OpTable& ops)
-      : ExpressionRewriter(draft, origin, ops), uses_(draft.nodes.size(), 0) {
+  ProductCombiner(GraphDraft& draft, std::vector<NodeId>& origin, const OpTable& ops, FrameInfo frames)
+      : ExpressionRewriter(draft, origin, ops), frames_(std::move(frames)), uses_(draft.nodes.size(), 0) {
     for (const Node& node : draft.nodes) {
       for (const Output& input : node.inputs) ++uses_[input.node];
       for (const NodeId control : node.control_inputs) ++uses_[control];
@@ -55,20 +56,26 @@ class ProductCombiner : ExpressionRewriter {
     std::vector<Output> parts;
     for (const Output& product : products) parts.push_back(draft_.node(product.node).inputs[input]);
     const auto count = static_cast<int64_t>(parts.size());
-    parts.push_back(add_constant(Tensor::scalar<int32_t>(0)));
+    const Output axis = add_constant(Tensor::scalar<int32_t>(0));
+    // Each iteration of a loop needs the constant.
+    const bool in_loop = frames_.of_node[outermost().id] != root_frame;
+    if (in_loop) draft_.nodes[axis.node].control_inputs.push_back(parts.front().node);
+    parts.push_back(axis);
     return add("ConcatV2", std::move(parts), DType::Float, {unknown_dim, columns},
                {{"N", count}, {"Tidx", DType::Int32}});
   }
 
+  FrameInfo frames_;
   std::vector<uint32_t> uses_;  ///< how many edges leave each node
 };
 
 }  // namespace
 
 Result<size_t> combine_products(Subgraph& subgraph) {
+  TROUPE_ASSIGN(FrameInfo frames, assign_frames(subgraph.graph));
   Graph result = subgraph.graph.empty();
   GraphDraft draft{std::move(subgraph.graph).release()};
-  const size_t replaced = ProductCombiner(draft, subgraph.origin, *result.ops()).run();
+  const size_t replaced = ProductCombiner(draft, subgraph.origin, *result.ops(), std::move(frames)).run();
   subgraph.graph = std::move(draft).into(std::move(result));
   return replaced;
 }

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/kernels/subgraph_runner.h"
@@ -29,16 +30,16 @@ struct Fixture : SubgraphRunner {
     return Tensor::of<float>(shape, values);
   }
 
-  /// Checks that the results stay, except for their last bits, and how many sums are replaced.
-  void check(Output fetch, size_t replaced) {
+  /// Checks that the results stay, except for their last bits, how many sums are replaced, and how many products there are then.
+  void check(Output fetch, size_t replaced, size_t products) {
     Subgraph subgraph = value_or_throw(cut_subgraph(graph, {{x, w}, {fetch}, {}}));
     const auto before = run(subgraph, feeds);
     simplify(subgraph);
     BOOST_TEST(value_or_throw(combine_products(subgraph)) == replaced);
     simplify(subgraph);
-    size_t products = 0;
-    for (const Node& node : subgraph.graph.nodes()) products += node.type() == "MatMul";
-    if (replaced == 1) BOOST_TEST(products == 3u * 2u);  // of three steps, with one for all gradients of w
+    size_t found = 0;
+    for (const Node& node : subgraph.graph.nodes()) found += node.type() == "MatMul";
+    BOOST_TEST(found == products);
     const auto after = run(subgraph, feeds);
     const auto a = before[0].as<float>(), b = after[0].as<float>();
     for (size_t i = 0; i < a.size(); ++i) BOOST_REQUIRE(std::abs(a[i] - b[i]) <= 1e-5f);
@@ -57,17 +58,31 @@ struct Fixture : SubgraphRunner {
 
 BOOST_FIXTURE_TEST_SUITE(combining_products, Fixture)
 
-BOOST_AUTO_TEST_CASE(the_gradient_of_recurrent_weights) { check(gradient(recurrent()), 1); }
+// Of three steps, with one product for all gradients of w.
+BOOST_AUTO_TEST_CASE(the_gradient_of_recurrent_weights) { check(gradient(recurrent()), 1, 3 * 2); }
+
+BOOST_AUTO_TEST_CASE(a_sum_in_a_loop) {
+  const auto loop = while_loop(
+      g, {g.constant(Tensor::scalar(0.0f)), x},
+      [](const Scope& s, std::span<const Output> v) { return less(s, v[0], 3.0f); },
+      [](const Scope& s, std::span<const Output> v) {
+        const Output y = tanh(s, v[1]);
+        const Output sum = s.add_one("AddN", {matmul(s, v[1], y, true), matmul(s, y, y, true)});
+        const Output change = tanh(s, matmul(s, v[1], sum));
+        return std::vector{add(s, v[0], 1.0f), add(s, v[1], mul(s, change, 0.1f))};
+      });
+  check(loop[1], 1, 2);
+}
 
 BOOST_AUTO_TEST_CASE(products_that_others_use_stay) {
   const Output a = matmul(g, x, x, true), b = matmul(g, x, tanh(g, x), true);
-  check(add(g, sum(g, g.add_one("AddN", {a, b})), sum(g, a)), 0);
+  check(add(g, sum(g, g.add_one("AddN", {a, b})), sum(g, a)), 0, 2);
 }
 
 BOOST_AUTO_TEST_CASE(other_sums_stay) {
   const Output plain = g.add_one("AddN", {matmul(g, x, w), matmul(g, tanh(g, x), w)});
   const Output mixed = g.add_one("AddN", {matmul(g, x, x, true), w});
-  check(add(g, sum(g, plain), sum(g, mixed)), 0);
+  check(add(g, sum(g, plain), sum(g, mixed)), 0, 3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
