@@ -75,7 +75,7 @@ class LoopRewriter : ExpressionRewriter {
     if (!product.attrs.get<bool>("transpose_b") || product.output_types[0].dtype != DType::Float)
       return false;
     const NodeId enter = product.inputs[1].node;
-    if (!is_invariant(draft_.node(enter))) return false;
+    if (!is_invariant(draft_.node(enter)) || !draft_.shape(product.inputs[1]).has_rank(2)) return false;
     if (draft_.type(product.inputs[1]).is_ref && loops_change_state_) return false;
     Attributes attrs = product.attrs;
     attrs.set("transpose_b", false);
@@ -91,8 +91,7 @@ class LoopRewriter : ExpressionRewriter {
   Output transposed(NodeId enter) {
     if (const auto known = transposed_.find(enter); known != transposed_.end()) return known->second;
     const Node source = draft_.node(enter);
-    const PartialShape& shape = source.output_shapes[0];
-    const PartialShape swapped = shape.known_rank() ? PartialShape{shape[1], shape[0]} : shape;
+    const PartialShape swapped{source.output_shapes[0][1], source.output_shapes[0][0]};
     const Output order = add_constant(Tensor::vector<int32_t>({1, 0}));
     const Output outside =
         add("Transpose", {source.inputs[0], order}, DType::Float, swapped, {{"Tperm", DType::Int32}});

@@ -140,6 +140,20 @@ BOOST_AUTO_TEST_CASE(a_matrix_of_a_loop_in_a_loop_is_transposed_in_the_outer_one
            2);
 }
 
+// A loop without iterations computes no product, so the step must not fail before the loop because a tensor is no matrix.
+BOOST_AUTO_TEST_CASE(what_may_be_no_matrix_is_not_transposed) {
+  const Output matrix = placeholder(g, f32, {});
+  const auto loop = while_loop(
+      g, {g.constant(Tensor::scalar(0.0f)), reshape(g, x, {-1, 3})},
+      [](const Scope& s, Outputs v) { return less(s, v[0], 3.0f); },
+      [&](const Scope& s, Outputs v) {
+        const Output product = matmul(s, v[1], matrix, false, true);
+        return std::vector{add(s, v[0], 1.0f), reshape(s, product, {-1, 3})};
+      });
+  Subgraph subgraph = value_or_throw(cut_subgraph(graph, {{x, matrix}, {loop[1]}, {}}));
+  BOOST_TEST(value_or_throw(lay_out_loops(subgraph)) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_variable_is_not_transposed_before_a_loop_that_changes_state) {
   const auto variable = [&] {
     return g.add_one("VariableV2", {}, {{"dtype", f32}, {"shape", PartialShape{3, 3}}});
