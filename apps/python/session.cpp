@@ -62,6 +62,13 @@ py::object run_once(SessionHandle& session, const py::object& fetched,
   return fetches.results(run(*step, std::move(feeds), timeout));
 }
 
+/// Returns the timeout that a caller gave. pybind11 itself takes no integer for a number in a function with *args.
+Timeout timeout_of(const py::object& seconds) try {
+  return seconds.cast<Timeout>();
+} catch (const py::cast_error&) {
+  throw py::type_error("timeout must be a number of seconds or None, not " + std::string(py::repr(seconds)));
+}
+
 /// A step that Python calls like a function.
 class Callable {
  public:
@@ -70,7 +77,8 @@ class Callable {
         step_(prepare(*session_, feeds.is_none() ? std::vector<Output>() : to_outputs(feeds, session_->graph),
                       fetches_.outputs())) {}
 
-  py::object call(const py::args& values, const Timeout& timeout) const {
+  py::object call(const py::args& values, const py::object& seconds) const {
+    const Timeout timeout = timeout_of(seconds);
     require_open(*session_);
     if (values.size() != step_->feeds.size())
       throw Error(invalid_argument("the step takes " + std::to_string(step_->feeds.size()) + " feeds, not " +

@@ -138,9 +138,16 @@ def test_timeouts(session):
         session.run(endless(), timeout=0.05)
     with pytest.raises(TimeoutError):
         session.make_callable(endless())(timeout=0.05)
-    for timeout in (0, -1, float("nan")):
-        with pytest.raises(troupe.InvalidArgumentError, match="timeout"):
-            session.run(troupe.constant(1), timeout=timeout)
+    one = troupe.constant(1)
+    run, call = (lambda timeout: session.run(one, timeout=timeout)), session.make_callable(one)
+    for runner in (run, lambda timeout: call(timeout=timeout)):
+        for timeout in (60, 60.0, None):
+            assert runner(timeout) == 1
+        for timeout in (0, -1, float("nan")):
+            with pytest.raises(troupe.InvalidArgumentError, match="timeout"):
+                runner(timeout)
+        with pytest.raises(TypeError, match="timeout"):
+            runner("soon")
 
 
 def test_a_closed_session(graph):
