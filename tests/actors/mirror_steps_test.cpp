@@ -178,25 +178,26 @@ BOOST_AUTO_TEST_CASE(a_change_of_a_variable_that_the_mirror_has_refused_is_refus
   write(address("mirror_source", 0), open->initSource());
   const ActorRef mirror = role("mirror", 1);
   value_or_throw(ask(mirror, open.finish()));
-  const auto change = [](uint64_t sequence) {
+  const auto change = [&](uint64_t sequence, std::vector<Tensor> values, const auto& fill) {
     Draft<wire::MirrorChange> draft;
     draft->setMirror(number);
     draft->setSequence(sequence);
-    return draft;
+    fill(*draft);
+    return ask(mirror, draft.finish(std::move(values))).status();
   };
-  for (const uint32_t cell : {7, 8}) {  // of the same name, but of another dtype
-    auto values = change(cell - 6);
-    auto value = values->initValues(1)[0];
-    value.setCell(cell);
-    value.setName("x");
-    value.setDtype(static_cast<uint8_t>(cell == 7 ? DType::Float : DType::Int64));
-    value.initShape();
-    const Tensor given = cell == 7 ? Tensor::scalar(1.0f) : Tensor::scalar<int64_t>(1);
-    BOOST_TEST(ask(mirror, values.finish({given})).ok() == (cell == 7));
-  }
-  auto update = change(3);
-  update->initUpdate().initCells(1).set(0, 8);
-  BOOST_TEST((ask(mirror, update.finish()).status().code() == Code::NotFound));
+  const auto declare = [](uint32_t cell, DType dtype) {  // always under the same name
+    return [cell, dtype](wire::MirrorChange::Builder draft) {
+      auto value = draft.initValues(1)[0];
+      value.setCell(cell);
+      value.setName("x");
+      value.setDtype(static_cast<uint8_t>(dtype));
+      value.initShape();
+    };
+  };
+  BOOST_TEST(change(1, {Tensor::scalar(1.0f)}, declare(7, DType::Float)).ok());
+  BOOST_TEST(!change(2, {Tensor::scalar<int64_t>(1)}, declare(8, DType::Int64)).ok());
+  const auto update = [](wire::MirrorChange::Builder draft) { draft.initUpdate().initCells(1).set(0, 8); };
+  BOOST_TEST((change(3, {}, update).code() == Code::NotFound));
 }
 
 BOOST_AUTO_TEST_CASE(a_mirror_ends_when_another_one_begins) {

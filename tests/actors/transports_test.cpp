@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(the_pieces_of_a_frame_are_signs_of_life) {
     Peer peer;
     BOOST_TEST_REQUIRE(f.connect_to_server(peer).ok());
     BOOST_TEST_REQUIRE(f.run_until([&] { return !f.accepted.empty(); }));
-    peer.send(1, {f.bytes(30'000'000, 1)});
+    peer.send(1, {bytes(30'000'000, 1)});
     BOOST_TEST_REQUIRE(f.run_until([&] { return f.accepted[0]->pieces > 2; }));
     BOOST_TEST(f.run_until([&] { return f.accepted[0]->frames.size() == 1; }));
   }
