@@ -72,6 +72,15 @@ BOOST_AUTO_TEST_CASE(integers_carry_no_gradient) {
   BOOST_TEST(std::holds_alternative<std::monostate>(gradients(g, {steps}, {w})[0]));
 }
 
+// y = w + zeros like log(w) + ones like log(w): the infinite derivative of the logarithm of 0 would make NaN.
+BOOST_AUTO_TEST_CASE(constants_of_a_shape_carry_no_gradient) {
+  const Output logarithm = g.add_one("Log", {w});
+  const Output constants =
+      g.add_one("Add", {g.add_one("ZerosLike", {logarithm}), g.add_one("OnesLike", {logarithm})});
+  BOOST_TEST(gradient(g.add_one("Add", {w, constants})) == 1.0f);
+  BOOST_TEST(std::holds_alternative<std::monostate>(gradients(g, {constants}, {w})[0]));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

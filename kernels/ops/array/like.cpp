@@ -37,10 +37,6 @@ void compute_ones_like(const LikeArguments& arguments, DeviceContext& device) {
   });
 }
 
-void zero_gradient(GradientContext& context) {
-  context.set(0, context.scope().add_one("ZerosLike", {context.input(0)}));
-}
-
 }  // namespace
 
 Result<LikeArguments> check_like(KernelContext& context) {
@@ -55,7 +51,7 @@ void add_like_ops(OpLibrary& library) {
                  .attr("T: type")
                  .constructor("zeros_like(x)")
                  .shape(unchanged_shape)
-                 .gradient(zero_gradient));
+                 .not_differentiable());
   library.op(OpDefBuilder("OnesLike")
                  .input("x: T")
                  .output("y: T")
@@ -64,7 +60,7 @@ void add_like_ops(OpLibrary& library) {
                        "complex128, bool}")
                  .constructor("ones_like(x)")
                  .shape(unchanged_shape)
-                 .gradient(zero_gradient));
+                 .not_differentiable());
   library.kernel(cpu_kernel("ZerosLike", check_like, compute_zeros_like).inexpensive());
   library.kernel(cpu_kernel("OnesLike", check_like, compute_ones_like).inexpensive());
 }
