@@ -190,6 +190,9 @@ BOOST_AUTO_TEST_CASE(ranges_count) {
         (run_op("Range", {longs(0), longs(limit), longs(1)}).status().code() == Code::ResourceExhausted));
   check_op("LinSpace", {Tensor::scalar(10.0f), Tensor::scalar(12.0f), int_scalar(3)}, {},
            {floats(Shape{3}, {10, 11, 12})});
+  const auto whole =
+      value_or_throw(run_op("LinSpace", {Tensor::scalar(0.0f), Tensor::scalar(1.0f), int_scalar(42)}));
+  BOOST_TEST(whole[0].as<float>()[41] == 1.0f);
   check_op("LinSpace", {Tensor::scalar(10.0f), Tensor::scalar(12.0f), int_scalar(1)}, {},
            {floats(Shape{1}, {10})});
   check_refused("LinSpace", {Tensor::scalar(0.0f), Tensor::scalar(1.0f), int_scalar(0)}, {}, "num is 0");

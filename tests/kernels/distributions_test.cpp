@@ -128,6 +128,16 @@ BOOST_AUTO_TEST_CASE(truncated_normal_numbers_have_their_moments) {
   }
 }
 
+// The numbers of TensorFlow 2.21, which draws all rows from one stream.
+BOOST_AUTO_TEST_CASE(rows_of_stateless_categories_follow_each_other) {
+  Tensor logits = value_or_throw(Tensor::allocate(DType::Double, Shape{3, 100}));
+  std::ranges::fill(logits.write<double>(), 0.0);
+  const Tensor drawn = value_or_throw(
+      run_op("StatelessMultinomial", {logits, int_scalar(1), Tensor::vector<int64_t>({1, 2})}))[0];
+  const std::vector<int64_t> expected = {75, 96, 17};
+  BOOST_TEST(drawn.as<int64_t>() == expected, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(categories_are_as_frequent_as_the_softmax_of_their_logits) {
   const double weights[] = {1, 2, 0, 5};
   const Tensor logits = doubles(Shape{2, 4}, {0, std::log(2), -HUGE_VAL, std::log(5), 3, 3, 3, 3});

@@ -59,6 +59,8 @@ BOOST_AUTO_TEST_CASE(several_dimensions) {
            Masks{.ellipsis = 2, .new_axis = 5}, {counting(Shape{1, 2, 3, 1})});
   check_refused("StridedSlice", {x, ints({0, 0, 0}), ints({1, 1, 1}), ints({1, 1, 1})}, {},
                 "more indices than the 2 dimensions");
+  check_refused("StridedSlice", {x, ints({0}), ints({1}), ints({1})}, Masks{.ellipsis = 3},
+                "more than one ellipsis");
   check_refused("StridedSlice", {x, ints({0, 0}), ints({1, 1}), ints({1, 1})}, Masks{.ellipsis = 3},
                 "more than one ellipsis");
   check_refused("StridedSlice", {x, ints({0, 0}), ints({1}), ints({1, 1})}, {}, "");

@@ -81,6 +81,7 @@ void write_lin_space(Tensor& output, const Tensor& start, const Tensor& stop) {
   const size_t gaps = elements.size() - 1;
   const T step = gaps == 0 ? T{0} : (last - first) / static_cast<T>(gaps);
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = first + step * static_cast<T>(i);
+  if (gaps > 0) elements[gaps] = last;  // without the roundings of the steps
 }
 
 Status run_lin_space(KernelContext& context) {

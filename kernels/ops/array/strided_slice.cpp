@@ -9,6 +9,7 @@
 #include "kernels/ops/array/strided_slice.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/core/arguments.h"
 #include "kernels/ops/array/copies.h"
@@ -105,12 +106,11 @@ Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span
     return invalid_argument("begin, end and strides have " + std::to_string(entries) + ", " +
                             std::to_string(end.size()) + " and " + std::to_string(strides.size()) +
                             " elements; the numbers must be equal");
+  if (std::popcount(static_cast<uint64_t>(masks.ellipsis)) > 1)
+    return invalid_argument("ellipsis_mask selects more than one ellipsis");
   Box box;
-  bool ellipsis = false;
   for (size_t i = 0; i < entries; ++i) {
     if (has(masks.ellipsis, i)) {
-      if (ellipsis) return invalid_argument("ellipsis_mask selects more than one ellipsis");
-      ellipsis = true;
       size_t after = 0;
       for (size_t k = i + 1; k < entries; ++k) after += has(masks.new_axis, k) ? 0 : 1;
       add_ellipsis(box, dims, after);

@@ -58,12 +58,12 @@ Result<StatelessMultinomialArguments> check_stateless_multinomial(KernelContext&
   return StatelessMultinomialArguments{categorical, philox};
 }
 
-/// Sample i of a row takes pair number i of the words of the row's groups.
+/// Sample i takes pair number i of the words, counted over all rows.
 void compute_stateless_multinomial(const StatelessMultinomialArguments& arguments, DeviceContext& device) {
   const CategoricalArguments& categorical = arguments.categorical;
-  const uint64_t groups = (categorical.samples + 3) / 4 * 2;
   draw_categories(categorical, device.pool(), [&](size_t row, size_t sample) {
-    return stateless::fraction<double>(arguments.philox(row * groups + sample / 2), sample % 2);
+    const uint64_t i = row * categorical.samples + sample;
+    return stateless::fraction<double>(arguments.philox(i / 2), i % 2);
   });
 }
 
