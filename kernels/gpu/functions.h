@@ -142,13 +142,13 @@ struct Softsign {
 struct SqrtGrad {
   template <class T>
   TROUPE_ANY T operator()(T y, T dy) const {
-    return T(0.5) * dy / y;
+    return dy == T(0) ? T(0) : T(0.5) * dy / y;
   }
 };
 struct RsqrtGrad {
   template <class T>
   TROUPE_ANY T operator()(T y, T dy) const {
-    return T(-0.5) * dy * (y * (y * y));
+    return dy == T(0) ? T(0) : T(-0.5) * dy * (y * (y * y));
   }
 };
 struct ReciprocalGrad {

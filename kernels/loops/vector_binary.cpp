@@ -116,10 +116,11 @@ struct ReluGrad {  // dy where x > 0
     return hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), dy);
   }
 };
-struct RsqrtGrad {  // -dy y^3 / 2
+struct RsqrtGrad {  // -dy y^3 / 2, and 0 where dy is 0, even if y is infinite
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> y, Vector<D> dy) {
-    return hn::Mul(hn::Mul(constant(d, -0.5), dy), hn::Mul(y, hn::Mul(y, y)));
+    const auto gradient = hn::Mul(hn::Mul(constant(d, -0.5), dy), hn::Mul(y, hn::Mul(y, y)));
+    return hn::IfThenZeroElse(hn::Eq(dy, hn::Zero(d)), gradient);
   }
 };
 struct SigmoidGrad {  // dy y (1 - y)
@@ -141,10 +142,10 @@ struct SoftsignGrad {  // dy / (1 + |x|)^2
     return hn::Div(dy, hn::Mul(distance, distance));
   }
 };
-struct SqrtGrad {  // dy / (2 y)
+struct SqrtGrad {  // dy / (2 y), and 0 where dy is 0, even if y is 0
   template <class D>
   static HWY_INLINE Vector<D> apply(D d, Vector<D> y, Vector<D> dy) {
-    return hn::Div(hn::Mul(constant(d, 0.5), dy), y);
+    return hn::IfThenZeroElse(hn::Eq(dy, hn::Zero(d)), hn::Div(hn::Mul(constant(d, 0.5), dy), y));
   }
 };
 struct TanhGrad {  // dy (1 - y^2)

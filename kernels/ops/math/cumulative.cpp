@@ -110,12 +110,22 @@ void product_gradient(GradientContext& context) {
   context.set(0, div_no_nan(scope, total, conjugate(scope, context.input(0))));
 }
 
+/// Returns the lowest finite number of a floating type: what stands for the logarithm of 0 where infinite differences would be NaN.
+double lowest(DType dtype) {
+  switch (dtype) {
+    case DType::Half: return -65504;
+    case DType::BFloat16: return -0x1.fep127;
+    case DType::Float: return std::numeric_limits<float>::lowest();
+    default: return std::numeric_limits<double>::lowest();
+  }
+}
+
 /// The gradient of x is exp(x) times the sum of g exp(-result) over all results that come after it. Its positive and its negative
 /// terms are summed as logarithms, apart from each other, as in TensorFlow.
 void logsumexp_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const auto sum_of_positive = [&](Output g) {
-    const Output logarithms = where_v2(scope, greater(scope, g, 0), log(scope, g), -HUGE_VAL);
+    const Output logarithms = where_v2(scope, greater(scope, g, 0), log(scope, g), lowest(scope.dtype(g)));
     const Output total = accumulated(context, sub(scope, logarithms, context.output(0)),
                                      "CumulativeLogsumexp", !context.attr<bool>("reverse"));
     return exp(scope, add(scope, total, context.input(0)));

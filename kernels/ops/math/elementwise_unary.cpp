@@ -162,13 +162,13 @@ struct IsFinite {
 struct SqrtGrad {
   template <class T>
   static T apply(T y, T dy) {
-    return dy * T(0.5) / std::conj(y);
+    return dy == T(0) ? T(0) : dy * T(0.5) / std::conj(y);
   }
 };
 struct RsqrtGrad {
   template <class T>
   static T apply(T y, T dy) {
-    return T(-0.5) * dy * std::conj(y * y * y);
+    return dy == T(0) ? T(0) : T(-0.5) * dy * std::conj(y * y * y);
   }
 };
 struct ReciprocalGrad {

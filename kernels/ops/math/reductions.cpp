@@ -21,6 +21,7 @@
 #include "kernels/loops/arithmetic.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/elementwise.h"
+#include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
 namespace {
@@ -123,7 +124,9 @@ void to_mean(Tensor& sums, int64_t count) {
   with_type(Joined<FloatTypes, ComplexTypes>{}, sums.dtype(),
             [&]<class T>(std::type_identity<T>) { divide<T>(sums, count); });
   with_type(IntegerTypes{}, sums.dtype(), [&]<class T>(std::type_identity<T>) {
-    for (T& value : sums.write<T>()) value = static_cast<T>(static_cast<int64_t>(value) / count);
+    using Wide = std::conditional_t<std::is_unsigned_v<T>, uint64_t, int64_t>;
+    for (T& value : sums.write<T>())
+      value = static_cast<T>(static_cast<Wide>(value) / static_cast<Wide>(count));
   });
 }
 
@@ -224,7 +227,7 @@ void prod_gradient(GradientContext& context) {
   // The product of the other elements has no zero factor if the group has no zero but, at most, the element itself.
   const Output others_free = equal(scope, sub(scope, zero_count, cast(scope, zero, scope.dtype(x))), zeros);
   const Output others = where(scope, others_free, div(scope, product, nonzero), zeros);
-  context.set(0, mul(scope, with_kept_axes(context, context.gradient()), others));
+  context.set(0, mul(scope, with_kept_axes(context, context.gradient()), conjugate(scope, others)));
 }
 
 // ---- Definitions
