@@ -141,8 +141,8 @@ BOOST_AUTO_TEST_CASE(each_read_of_a_variable_has_a_shape_of_its_own) {
   const Output variable =
       g.add_one("VarHandleOp", {}, {{"dtype", f32}, {"shape", PartialShape{unknown_dim, 3}}});
   const auto read = [&] { return g.add_one("ReadVariableOp", {variable}, {{"dtype", f32}}); };
-  const Output before = read(), after = read();
-  BOOST_TEST(shapes().same(before, tanh(g, before)));
+  const Output before = read(), after = read(), computed = tanh(g, before);
+  BOOST_TEST(shapes().same(before, computed));
   BOOST_TEST(!shapes().same(before, after));
 }
 
@@ -151,8 +151,9 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_a_cross_entropy_has_the_rows_of_both_inputs
   const auto gradient = [&](Output logits, Output labels) {
     return g.outputs(g.add_one("SoftmaxCrossEntropyWithLogits", {logits, labels}))[1];
   };
-  BOOST_TEST(shapes().same(x, gradient(x, sigmoid(g, x))));
-  BOOST_TEST(!shapes().same(x, gradient(x, y)));
+  const Output of_same = gradient(x, sigmoid(g, x)), of_others = gradient(x, y);
+  BOOST_TEST(shapes().same(x, of_same));
+  BOOST_TEST(!shapes().same(x, of_others));
 }
 
 BOOST_AUTO_TEST_CASE(both_branches_give_one_shape) {

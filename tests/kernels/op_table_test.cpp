@@ -237,8 +237,9 @@ BOOST_AUTO_TEST_CASE(every_op_says_whether_it_is_differentiable) {
 // float input, TensorFlow declares only these; all other ops without a gradient fail if one is requested.
 BOOST_AUTO_TEST_CASE(gradients_end_without_an_error_only_where_they_do_in_tensorflow) {
   const std::vector<AttrValue> no_limit;
-  const std::set<std::string_view> constant_almost_everywhere = {
-      "ArgMax", "ArgMin", "Ceil", "Floor", "FloorDiv", "Rint", "Round", "TruncateDiv"};
+  const std::set<std::string_view> constant_almost_everywhere = {"ArgMax",      "ArgMin",   "Ceil", "Floor",
+                                                                 "FloorDiv",    "OnesLike", "Rint", "Round",
+                                                                 "TruncateDiv", "ZerosLike"};
   const std::set<std::string_view> declared = {"Assign",
                                                "CTCBeamSearchDecoder",
                                                "CTCGreedyDecoder",
