@@ -1,5 +1,5 @@
-// The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, to end, to do without a task, or for how many
-// shards not to wait.
+// The subcommand ctl: tells a run that trains to pause, to go on, to save a checkpoint, to end, to do without a task, or for how
+// many shards not to wait.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -29,7 +28,6 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "apps/http/http_server.h"
-#include "messages/values/json_text.h"
 
 namespace troupe::http {
 
@@ -192,7 +190,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
 
   void refuse(unsigned status, const std::string& why) {
     keeps_alive_ = false;
-    write({status, json_line({{"error", why}})});
+    write(error_answer(status, why));
   }
 
   void answer(HttpAnswer answer) {

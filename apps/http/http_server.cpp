@@ -9,10 +9,12 @@
 #include <thread>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <nlohmann/json.hpp>
 
 #include "apps/http/http_connection.h"
 #include "apps/http/open_files.h"
 #include "apps/http/socket_path.h"
+#include "messages/values/json_text.h"
 
 namespace troupe::http {
 namespace {
@@ -160,6 +162,10 @@ struct HttpServer::State {
   std::optional<asio::steady_timer> pause;
   size_t accepted = 0;
 };
+
+HttpAnswer error_answer(unsigned status, const std::string& why) {
+  return {status, json_line({{"error", why}}) + '\n'};
+}
 
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 

@@ -34,6 +34,9 @@ struct HttpAnswer {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
 };
 
+/// Returns {"error": why}.
+HttpAnswer error_answer(unsigned status, const std::string& why);
+
 /// Sends the answer. Called exactly once, from any thread.
 using HttpReply = std::function<void(HttpAnswer)>;
 /// Answers a request, at once or later. Called on a thread of the server, which it must not block. A request whose handler throws
@@ -46,8 +49,7 @@ struct HttpOptions {
   std::string address = "127.0.0.1";  ///< an IP address, or "localhost"
   uint16_t port = 0;                  ///< 0: any free one
   size_t threads = 1;
-  size_t max_connections =
-      10'000;  ///< fewer if the process may not have so many files open; see open_files.h
+  size_t max_connections = 10'000;         ///< fewer if so many files may not be open (open_files.h)
   uint64_t max_body = uint64_t{64} << 20;  ///< in bytes
   /// The longest time between two requests of a connection, and for reading or writing one.
   std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);

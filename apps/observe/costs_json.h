@@ -6,8 +6,8 @@
 
 namespace troupe::observe {
 
-/// Returns {"device", "step_us", "ops": [{"op", "runs", "us", "share"}], "between_nodes_us", "waiting_us", "outside_us"}; a share is
-/// that of the time of the step.
+/// Returns {"device", "step_us", "ops": [{"op", "runs", "us", "share"}], "between_nodes_us", "waiting_us", "outside_us"}; a share
+/// is that of the time of the step.
 nlohmann::ordered_json costs_json(const DeviceCosts& costs);
 
 }  // namespace troupe::observe

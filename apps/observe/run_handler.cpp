@@ -17,10 +17,6 @@ using http::HttpAnswer;
 using http::HttpReply;
 using http::HttpRequest;
 
-HttpAnswer failure(unsigned status, const std::string& text) {
-  return {status, json_line({{"error", text}}) + '\n'};
-}
-
 /// Returns the answer with the headers that keep other sites and caches away from it.
 HttpAnswer guarded(HttpAnswer answer) {
   answer.headers = {{"Cache-Control", "no-store"},
@@ -39,10 +35,10 @@ class RunHandler {
   void handle(const HttpRequest& request, const HttpReply& reply) const {
     const std::string path = request.target.substr(0, request.target.find('?'));
     if (!http::is_known_host(request.host, offer_.hosts))
-      return reply(guarded(failure(403, "this server is not known as '" + request.host +
-                                            "'; observe.hosts of the run file may name it")));
+      return reply(guarded(http::error_answer(403, "this server is not known as '" + request.host +
+                                                       "'; observe.hosts of the run file may name it")));
     if (offer_.control && path.starts_with("/ctl/")) return act(request.method, path.substr(5), reply);
-    if (request.method != "GET") return reply(guarded(failure(405, "only GET is allowed")));
+    if (request.method != "GET") return reply(guarded(http::error_answer(405, "only GET is allowed")));
     reply(guarded(get(path)));
   }
 
@@ -50,17 +46,17 @@ class RunHandler {
   HttpAnswer get(const std::string& path) const {
     if (path == "/metrics") return {200, run_metrics(monitor_.snapshot()), prometheus_type};
     if (!offer_.page && !offer_.control)
-      return failure(404, "there is nothing at " + path + "; known: /metrics");
+      return http::error_answer(404, "there is nothing at " + path + "; known: /metrics");
     if (path == "/status") return {200, json_line(status_json(monitor_.snapshot())) + '\n'};
     if (path == "/events") return events();
     if (path == "/graph.svg") {
       const std::string drawing = monitor_.drawing();
-      return drawing.empty() ? failure(404, "there is no drawing of the model")
+      return drawing.empty() ? http::error_answer(404, "there is no drawing of the model")
                              : HttpAnswer{200, drawing, "image/svg+xml"};
     }
     if (const auto file = page_content(path)) return {200, std::string(file->text), file->type};
-    return failure(404,
-                   "there is nothing at " + path + "; known: /, /status, /events, /graph.svg and /metrics");
+    return http::error_answer(
+        404, "there is nothing at " + path + "; known: /, /status, /events, /graph.svg and /metrics");
   }
 
   HttpAnswer events() const {
@@ -73,12 +69,13 @@ class RunHandler {
 
   /// `words`: an action, or an action and its argument: "drain/worker/1".
   void act(const std::string& method, const std::string& words, const HttpReply& reply) const {
-    if (method != "POST") return reply(failure(405, "only POST is allowed"));
+    if (method != "POST") return reply(http::error_answer(405, "only POST is allowed"));
     const std::string action = words.substr(0, words.find('/'));
     const std::string argument = words.substr(std::min(words.size(), action.size() + 1));
     control_.ask(action, argument, [reply, action](const Result<std::string>& saved) {
       if (!saved)
-        return reply(failure(saved.status().code() == Code::NotFound ? 404 : 409, saved.status().text()));
+        return reply(
+            http::error_answer(saved.status().code() == Code::NotFound ? 404 : 409, saved.status().text()));
       nlohmann::ordered_json done = {{"done", action}};
       if (!saved->empty()) done["checkpoint"] = *saved;
       reply({200, json_line(done) + '\n'});

@@ -40,10 +40,7 @@ std::string names_of(const std::vector<std::unique_ptr<ServedModel>>& models) {
 }
 
 HttpAnswer failure(const Status& status) {
-  return {http_status(status.code()), json_line({{"error", status.message()}})};
-}
-HttpAnswer failure(unsigned status, const std::string& text) {
-  return {status, json_line({{"error", text}})};
+  return http::error_answer(http_status(status.code()), status.message());
 }
 
 /// What a path asks of which model.
@@ -146,7 +143,7 @@ HttpAnswer answer(const std::string& what, const Version& version, const std::st
     status = append_numbers(made, *outputs, result.body);
   return status.ok() ? result : failure(status);
 } catch (const std::exception& error) {
-  return failure(500, error.what());
+  return http::error_answer(500, error.what());
 }
 
 }  // namespace
@@ -175,7 +172,7 @@ class ModelServer::Requests {
     const auto route =
         path.starts_with(models) ? parse_route(std::string_view(path).substr(models.size())) : std::nullopt;
     if (!route)
-      return reply(failure(
+      return reply(http::error_answer(
           404,
           "there is nothing at " + path +
               "; known: /v1/models/NAME[/versions/N|/labels/LABEL][/metadata|:predict|:classify|:regress], "
@@ -200,11 +197,11 @@ class ModelServer::Requests {
   void handle(const Route& route, const ServedModel* model, const HttpRequest& request,
               const HttpReply& reply) {
     if (!model)
-      return reply(
-          failure(404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
+      return reply(http::error_answer(
+          404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
     const bool computes = !route.what.empty() && route.what != "metadata";
     if (request.method != (computes ? "POST" : "GET"))
-      return reply(failure(
+      return reply(http::error_answer(
           405, "the method must be " + std::string(computes ? "POST" : "GET") + ", it is " + request.method));
     const auto version = model->find(route.version);
     if (!version) return reply(failure(version.status()));

@@ -44,9 +44,8 @@ struct TrainingGraph {
   std::vector<std::pair<std::string, Output>> metrics;  ///< the metrics of the evaluation tower
   std::vector<Output> images;                           ///< summaries of the evaluation tower
   SetMetrics set_metrics;                               ///< those of `metrics` that are vectors of means
-  std::optional<Output> lower_rate;  ///< for train.plateau: the target that lowers the learning rate
-  std::optional<Output>
-      rate_factor;  ///< for train.plateau: by what the learning rate is multiplied (by the first worker)
+  std::optional<Output> lower_rate;   ///< for train.plateau: the target that lowers the learning rate
+  std::optional<Output> rate_factor;  ///< for train.plateau: by what the (first) worker multiplies the rate
   Output initializer;
   std::vector<FedWeight> fed_weights;  ///< whose values the initializer is fed
   std::vector<Output> variables;       ///< all variables, which checkpoints contain

@@ -20,9 +20,9 @@
 # A mirror that has been adopted refuses further changes with Aborted, so a primary that is alive but unreachable acknowledges no
 # update any more. When the mirror is lost, the primary keeps the answers to its updates until the client ends the mirror: the
 # client might be about to adopt it. When the client is lost for 10 s, the primary ends the mirror, unless it has been adopted,
-# which only the mirror role knows; if that is lost, too, the primary ends the mirror, because otherwise changes would wait for ever.
-# When the primary is lost, the copies are kept for 60 s. When a primary that has been superseded is alive, or is found alive later,
-# its client ends the mirror there before the device gets variables again.
+# which only the mirror role knows; if that is lost, too, the primary ends the mirror, because otherwise changes would wait for
+# ever. When the primary is lost, the copies are kept for 60 s. When a primary that has been superseded is alive, or is found alive
+# later, its client ends the mirror there before the device gets variables again.
 #
 # Costs per update: one MirrorChange with the value inputs of the op, not with the values of the variables.
 @0xe1f7a2c94b3d5806;

@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(outputs_without_a_row_for_each_instance_are_refused) {
     const Status status = serve::append_predictions(model->signature(), std::vector{output}, 3, text);
     BOOST_TEST((status.code() == Code::InvalidArgument));
     BOOST_TEST(
-        status.message() ==
+        status.text() ==
         "output 'x' is " + output.signature() +
             ", but the number of instances is 3; a request with \"inputs\" instead of \"instances\" returns "
             "it whole");
