@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "messages/values/tensor.h"
@@ -17,9 +18,10 @@ Result<std::vector<double>> numbers_of(const Tensor& tensor);
 /// Returns a floating number as an integer of type T; nothing if it has a fraction, or T is too narrow for it.
 template <class T, class Floating>
 std::optional<T> whole_number(Floating number) {
-  constexpr auto half_the_limit = static_cast<Floating>(std::numeric_limits<T>::max() / 2 + 1);
-  constexpr Floating limit = 2 * half_the_limit;  // a power of two, which is exact in all floating types
-  if (std::trunc(number) != number || number < -limit || number >= limit) return {};
+  static_assert(std::is_signed_v<T>);
+  // The least number is a power of two, which is exact in all floating types.
+  constexpr auto least = static_cast<Floating>(std::numeric_limits<T>::min());
+  if (std::trunc(number) != number || number < least || number >= -least) return {};
   return static_cast<T>(number);
 }
 

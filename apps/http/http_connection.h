@@ -179,7 +179,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     handle(std::move(request));
   }
 
-  void handle(HttpRequest request) try {
+  void handle(HttpRequest&& request) try {
     handler_(std::move(request), [self = this->shared_from_this()](HttpAnswer answer) {
       asio::post(self->stream_.get_executor(),
                  [self, answer = std::move(answer)]() mutable { self->answer(std::move(answer)); });

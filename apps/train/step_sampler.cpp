@@ -1,5 +1,7 @@
 #include "apps/train/step_sampler.h"
 
+#include <utility>
+
 namespace troupe::train {
 namespace {
 
