@@ -41,7 +41,8 @@ std::string what_is_done(const CtlArguments& arguments) {
   if (action == "stop") return "the run ends, with a checkpoint if train.checkpoint.on_signal says so";
   if (action == "drain") return arguments.argument() + " has nothing to do any more; its node may be stopped";
   if (action == "add") return arguments.argument() + " takes part again as soon as its node runs";
-  if (action == "backups") return "a round does not wait for the last shards: " + arguments.argument();
+  if (action == "backups")
+    return "from now on a round does not wait for " + arguments.argument() + " of its shards";
   return "the run has saved a checkpoint";
 }
 

@@ -130,12 +130,11 @@ void Replica::assign(const std::vector<int64_t>& shards) {
     input = input_;
   }
   if (!input || !model->parts.sync) return;
-  for (const int64_t shard : added) try {
-      run_step(*model, model->push, *input, shard);
-    } catch (const Error&) {
-      if (!input->cancellation.cancelled()) throw;
-      return;  // the round goes on without these shards
-    }
+  try {
+    for (const int64_t shard : added) run_step(*model, model->push, *input, shard);
+  } catch (const Error&) {
+    if (!input->cancellation.cancelled()) throw;  // otherwise the round goes on without these shards
+  }
 }
 
 void Replica::round_fixed(uint64_t round) {
