@@ -5,7 +5,7 @@
 
 #include "actors/checkpoint/checkpoint_wire.h"
 #include "actors/checkpoint/new_manifest.h"
-#include "actors/engine/file_role.h"
+#include "actors/engine/offloading_role.h"
 
 namespace troupe {
 namespace {
@@ -32,9 +32,9 @@ std::string some_of(std::vector<std::string> names) {
   return text.empty() ? "none" : text;
 }
 
-class CoordinatorRole final : public FileRole {
+class CoordinatorRole final : public OffloadingRole {
  public:
-  explicit CoordinatorRole(ActorNode& node) : FileRole(node) {
+  explicit CoordinatorRole(ActorNode& node) : OffloadingRole(node) {
     on<wire::HoldState>([this](const auto& message, Reply reply) { hold(message, std::move(reply)); });
     on<wire::SaveCheckpoint>([this](const auto& message, Reply reply) {
       queue(std::make_shared<Save>(message, std::move(reply), node_.env.disk));

@@ -7,7 +7,7 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
 #include "actors/checkpoint/shard_work.h"
-#include "actors/engine/file_role.h"
+#include "actors/engine/offloading_role.h"
 #include "devices/transfer.h"
 #include "messages/schemas/variable.capnp.h"
 
@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t max_held = 2;
 
-class WriterRole final : public FileRole {
+class WriterRole final : public OffloadingRole {
  public:
-  WriterRole(ActorNode& node, std::shared_ptr<TaskSites> task) : FileRole(node), task_(std::move(task)) {
+  WriterRole(ActorNode& node, std::shared_ptr<TaskSites> task) : OffloadingRole(node), task_(std::move(task)) {
     on<wire::HoldShard>([this](const auto& message, Reply reply) { hold(message, std::move(reply)); });
     on<wire::SaveShard>([this](const auto& message, Reply reply) { save(message, std::move(reply)); });
     on<wire::ReadShards>(

@@ -316,9 +316,7 @@ class ExecutorRole final : public Role {
 
 }  // namespace
 
-Result<ActorRef> spawn_executor(ActorNode& node, ExecutorOptions options) {
-  auto shared = std::make_shared<ExecutorShared>(std::move(options));
-  if (!shared->status.ok()) return shared->status;
+ActorRef spawn_executor(ActorNode& node, std::shared_ptr<ExecutorShared> shared) {
   return node.engine.spawn(std::make_unique<ExecutorRole>(node, std::move(shared)));
 }
 

@@ -29,8 +29,9 @@ struct ExecutorOptions {
   std::unordered_map<std::string, Address> executors;
 };
 
-/// Spawns an executor. Fails, naming the node, if a node of the plan cannot be prepared: with Unimplemented if the device has no
-/// such service, otherwise as the service says.
-Result<ActorRef> spawn_executor(ActorNode& node, ExecutorOptions options);
+struct ExecutorShared;
+
+/// Spawns the executor of a prepared part.
+ActorRef spawn_executor(ActorNode& node, std::shared_ptr<ExecutorShared> shared);
 
 }  // namespace troupe

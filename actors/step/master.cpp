@@ -1,8 +1,10 @@
 #include "actors/step/master.h"
 
+#include <deque>
 #include <map>
 #include <set>
 
+#include "actors/engine/offloading_role.h"
 #include "actors/site/graph_wire.h"
 #include "actors/step/partial_runs.h"
 #include "actors/step/preparing.h"
@@ -31,7 +33,8 @@ struct Prepared {
   uint64_t handle = 0;  ///< is also the number of the partition
   size_t feeds = 0, fetches = 0;
   std::vector<Share> shares;
-  size_t registering = 0;
+  size_t registering =
+      0;  ///< how many workers have not answered RegisterPartition, and 1 while it is compiled
   Status failure;
   struct Waiting {
     Reply reply;
@@ -80,12 +83,13 @@ std::vector<std::string> names(capnp::List<capnp::Text>::Reader list) {
   return result;
 }
 
-class MasterRole final : public Role {
+class MasterRole final : public OffloadingRole {
  public:
   MasterRole(ActorNode& node, Address address, uint64_t session, std::vector<WorkerDevices> workers,
              SessionOptions options, ActorRef client)
-      : node_(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
-        options_(std::move(options)), client_(std::move(client)), graph_(node.library->ops),
+      : OffloadingRole(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
+        options_(std::move(options)), client_(std::move(client)),
+        graph_(std::make_shared<const Graph>(node.library->ops)),
         partial_runs_(node, session,
                       {[this](const ActorRef& to, AnyMessage message, Answer then) {
                          ask(to, std::move(message), std::move(then));
@@ -100,7 +104,7 @@ class MasterRole final : public Role {
     on<wire::BeginPartialRun>(
         [this](const auto& message, Reply reply) { begin_partial_run(message, std::move(reply)); });
     on<wire::ContinuePartialRun>([this](const auto& message, Reply reply) {
-      partial_runs_.proceed(message, graph_, std::move(reply));
+      partial_runs_.proceed(message, *graph_, std::move(reply));
     });
     on<wire::EndPartialRun>([this](const auto& message, Reply) { end_partial_run(message->getOrdinal()); });
     on<wire::TensorsArrived>([this](const auto& message, Reply) { partial_runs_.tensors_arrived(message); });
@@ -138,10 +142,10 @@ class MasterRole final : public Role {
     if (message->getVersion() != version_)
       return reply(aborted("Extend is for version " + std::to_string(message->getVersion()) +
                            " of the graph, but the graph has version " + std::to_string(version_)));
-    Graph extended = graph_;
+    Graph extended = *graph_;
     if (Status status = read_into(extended, message->getGraph(), message); !status.ok())
       return reply(std::move(status));
-    graph_ = std::move(extended);
+    graph_ = std::make_shared<const Graph>(std::move(extended));
     Draft<wire::Extended> draft;
     draft->setVersion(++version_);
     reply(draft.finish());
@@ -160,7 +164,7 @@ class MasterRole final : public Role {
     }
     const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()),
                targets = names(message->getTargets());
-    auto signature = resolve_signature(graph_, feeds, fetches, targets);
+    auto signature = resolve_signature(*graph_, feeds, fetches, targets);
     if (!signature) return reply(signature.status());
     signature->partial = message->getPartial();
     auto prepared = std::make_shared<Prepared>();
@@ -169,21 +173,53 @@ class MasterRole final : public Role {
     prepared->feeds = feeds.size();
     prepared->fetches = fetches.size();
     prepared->last_use = last_ordinal_;
-    auto shares = compile_step(graph_, *signature, *node_.library, workers_, options_,
-                               {address_, session_, prepared->handle}, homes_);
-    if (!shares) return reply(shares.status());
-    if (signature->partial)
-      prepared->partial =
-          std::make_shared<const PartialSignature>(partial_signature(graph_, std::move(*signature), *shares));
+    prepared->registering = 1;  // until it is compiled
     prepared->waiting.push_back({std::move(reply), message->getHold()});
     make_room();
     handles_.emplace(prepared->key, prepared->handle);
     signatures_.emplace(prepared->handle, prepared);
-    register_shares(prepared, *shares);
+    to_compile_.push_back({std::move(prepared), std::move(*signature)});
+    if (to_compile_.size() == 1) compile_next();
+  }
+
+  /// Compiles the first signature that waits for it, on the pool: a large graph takes a second. One at a time, because each needs the
+  /// homes that those before it have chosen.
+  void compile_next() {
+    const auto& [prepared, signature] = to_compile_.front();
+    compute<Compiled>(
+        [graph = graph_, signature, &node = node_, workers = workers_, options = options_,
+         owner = PartitionOwner{address_, session_, prepared->handle}, homes = homes_] {
+          return compile(*graph, signature, *node.library, workers, options, owner, *homes);
+        },
+        [this](Result<Compiled> compiled) {
+          const auto done = std::move(to_compile_.front().prepared);
+          to_compile_.pop_front();
+          if (!to_compile_.empty()) compile_next();
+          if (compiled && !refusal_.ok()) compiled = refusal_;
+          if (!compiled) return registered(done, compiled.status());
+          done->partial = std::move(compiled->partial);
+          register_shares(done, compiled->shares);
+          registered(done, {});
+        });
+  }
+
+  struct Compiled {
+    std::vector<WorkerShare> shares;
+    std::shared_ptr<const PartialSignature> partial;  ///< of a signature of partial runs
+  };
+  static Result<Compiled> compile(const Graph& graph, RunSignature signature, const OpLibrary& library,
+                                  const std::vector<WorkerDevices>& workers, const SessionOptions& options,
+                                  const PartitionOwner& owner, std::vector<DeviceId>& homes) {
+    Compiled result;
+    TROUPE_ASSIGN(result.shares, compile_step(graph, signature, library, workers, options, owner, homes));
+    if (signature.partial)
+      result.partial = std::make_shared<const PartialSignature>(
+          partial_signature(graph, std::move(signature), result.shares));
+    return result;
   }
 
   void register_shares(const std::shared_ptr<Prepared>& prepared, std::vector<WorkerShare>& shares) {
-    prepared->registering = shares.size();
+    prepared->registering += shares.size();
     for (WorkerShare& share : shares) {
       const auto worker = node_.directory.find(workers_[share.worker].worker);
       if (!worker) {
@@ -510,14 +546,19 @@ class MasterRole final : public Role {
     stop();
   }
 
-  ActorNode& node_;
   const Address address_;
   const uint64_t session_;
   const std::vector<WorkerDevices> workers_;
   const SessionOptions options_;
   const ActorRef client_;  ///< see spawn_master()
-  Graph graph_;
-  std::vector<DeviceId> homes_;  ///< see compile_step()
+  std::shared_ptr<const Graph> graph_;
+  /// See compile_step(). Used by one compilation at a time.
+  const std::shared_ptr<std::vector<DeviceId>> homes_ = std::make_shared<std::vector<DeviceId>>();
+  struct ToCompile {
+    std::shared_ptr<Prepared> prepared;
+    RunSignature signature;
+  };
+  std::deque<ToCompile> to_compile_;  ///< the first one is being compiled
   uint64_t version_ = 0;
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key

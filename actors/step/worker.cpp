@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "actors/site/graph_wire.h"
+#include "actors/engine/offloading_role.h"
 #include "actors/site/session_tensors_role.h"
-#include "actors/step/executor.h"
+#include "actors/step/partition_parts.h"
 #include "actors/step/profile_wire.h"
 #include "messages/schemas/session_tensors.capnp.h"
 #include "messages/schemas/worker.capnp.h"
@@ -13,18 +13,22 @@
 namespace troupe {
 namespace {
 
-/// The executors of one registered partition, and their addresses.
+using Parts = std::vector<PartitionPart>;
+
+/// The executors of one registered partition, and their addresses. None while it is being prepared.
 struct Partition {
+  std::string container;  ///< of its session's state
   std::vector<ActorRef> executors;
   std::vector<Address> addresses;
 };
 
 using PartitionKey = std::pair<uint64_t, uint64_t>;  // session, partition
 
-class WorkerRole final : public Role {
+class WorkerRole final : public OffloadingRole {
  public:
   WorkerRole(ActorNode& node, std::shared_ptr<TaskSites> task)
-      : node_(node), task_(std::move(task)), turns_(FairTurns::make(node.scheduler, node.pool.threads())) {
+      : OffloadingRole(node), task_(std::move(task)),
+        turns_(FairTurns::make(node.scheduler, node.pool.threads())) {
     on<wire::ListDevices>(
         [this](const auto& message, Reply reply) { list_devices(*message, std::move(reply)); });
     on<wire::DropContainers>(
@@ -89,47 +93,39 @@ class WorkerRole final : public Role {
     if (!master) return reply(master.status());
     const RegisteredSession registered{*master, std::string(view(message->getContainer()))};
     if (task_->sessions.try_emplace(key.first, registered).second) watch_master(key.first, *master);
-    std::unordered_map<std::string, Address> peers;
-    for (const auto executor : message->getExecutors())
-      peers[std::string(view(executor.getDevice()))] = read(executor.getAddress());
-    partitions_[key];
-    for (const auto part : message->getParts())
-      if (Status status = spawn_part(message, part, peers, *master); !status.ok()) {
-        deregister(key);
-        return reply(std::move(status));
-      }
-    reply(Draft<wire::PartitionRegistered>().finish());
+    const auto partition = std::make_shared<Partition>();
+    partition->container = registered.container;
+    partitions_[key] = partition;
+    auto kept = std::make_shared<Reply>(std::move(reply));
+    compute<Parts>(
+        [&node = node_, task = task_, message, master = *master, turns = turns_of(key.first)] {
+          return prepare_parts(node, *task, message, master, turns);
+        },
+        [this, key, partition, kept](Result<Parts> parts) {
+          (*kept)(prepared(key, partition, std::move(parts)));
+        });
   }
 
-  Status spawn_part(const Message<wire::RegisterPartition>& message, wire::Part::Reader part,
-                    const std::unordered_map<std::string, Address>& peers, const ActorRef& master) {
-    const std::string device(view(part.getDevice()));
-    const auto site = find_site(device);
-    if (!site) return not_found("task " + task_->task + " has no device " + device);
-    if (digest_of(part.getGraph()) != part.getGraphDigest())
-      return data_loss("the graph for " + device +
-                       " has another digest than the message says: it was damaged on its way");
-    auto graph = std::make_shared<Graph>(node_.library->ops);
-    TROUPE_RETURN_IF_FAILED(read_into(*graph, part.getGraph(), message));
-    ExecutorOptions options;
-    options.site = site;
-    options.session = message->getSession();
-    options.partition = message->getPartition();
-    options.container = view(message->getContainer());
-    options.seed = message->getSeed();
-    options.master = master;
-    options.turns = turns_of(options.session);
-    options.client = read(message->getMaster());
-    options.executors = peers;
-    TROUPE_ASSIGN(options.plan, prepare(part, std::move(graph), *site, options));
-    const Address address =
-        executor_address(task_->address("worker"), options.session, options.partition, device);
-    Partition& partition = partitions_[{options.session, options.partition}];
-    TROUPE_ASSIGN(auto executor, spawn_executor(node_, std::move(options)));
-    node_.directory.add(address, executor);
-    partition.executors.push_back(std::move(executor));
-    partition.addresses.push_back(address);
-    return {};
+  Result<AnyMessage> prepared(PartitionKey key, const std::shared_ptr<Partition>& partition,
+                              Result<Parts> parts) {
+    const auto found = partitions_.find(key);
+    if (found == partitions_.end() || found->second != partition) {
+      // The preparation may have made state for a session that ended meanwhile.
+      if (!task_->sessions.contains(key.first)) drop_own(partition->container);
+      return aborted("partition " + std::to_string(key.second) + " of session " + std::to_string(key.first) +
+                     " was dropped while it was prepared");
+    }
+    if (!parts) {
+      partitions_.erase(found);
+      return parts.status();
+    }
+    for (PartitionPart& part : *parts) {
+      const Address address = executor_address(task_->address("worker"), key.first, key.second, part.device);
+      partition->executors.push_back(spawn_executor(node_, std::move(part.shared)));
+      partition->addresses.push_back(address);
+      node_.directory.add(address, partition->executors.back());
+    }
+    return AnyMessage(Draft<wire::PartitionRegistered>().finish());
   }
 
   std::shared_ptr<FairTurns::Session> turns_of(uint64_t session) {
@@ -138,39 +134,13 @@ class WorkerRole final : public Role {
     return turns;
   }
 
-  Result<std::shared_ptr<const PreparedPlan>> prepare(wire::Part::Reader part,
-                                                      std::shared_ptr<const Graph> graph, DeviceSite& site,
-                                                      ExecutorOptions& options) {
-    TROUPE_ASSIGN(const auto feeds, ends(*graph, part.getFeeds(), options.feeds));
-    TROUPE_ASSIGN(const auto fetches, ends(*graph, part.getFetches(), options.fetches));
-    TROUPE_ASSIGN(auto plan, Plan::make(std::move(graph), feeds, fetches));
-    return PreparedPlan::make(std::move(plan), node_.library->kernels, *site.device,
-                              [this, &options, home = site.device->name().text()](const Node& node) {
-                                return task_->state->require(options.container, node, home);
-                              });
-  }
-
-  static Result<std::vector<Output>> ends(const Graph& graph, capnp::List<wire::End>::Reader list,
-                                          std::vector<uint32_t>& positions) {
-    std::vector<Output> outputs;
-    for (const auto end : list) {
-      outputs.push_back({end.getOutput().getNode(), end.getOutput().getIndex()});
-      positions.push_back(end.getPosition());
-      if (const Status status = graph.check(outputs.back()); !status.ok())
-        return invalid_argument("output " + std::to_string(end.getOutput().getIndex()) + " of node number " +
-                                std::to_string(end.getOutput().getNode()) + " is to be fed or fetched; it " +
-                                status.text());
-    }
-    return outputs;
-  }
-
   void run(const Message<wire::RunPartition>& message, Reply reply) {
     const auto found = partitions_.find({message->getStep().getSession(), message->getPartition()});
-    if (found == partitions_.end())
+    if (found == partitions_.end() || found->second->executors.empty())
       return reply(aborted("worker " + task_->task + " does not know partition " +
                            std::to_string(message->getPartition()) +
                            " of this session; the worker may have restarted"));
-    const Partition& partition = found->second;
+    const Partition& partition = *found->second;
     if (partition.executors.size() == 1) return forward(partition.executors[0], message, std::move(reply));
     std::vector<AddressedRequest> requests;
     for (const ActorRef& executor : partition.executors) requests.push_back({executor, message});
@@ -197,7 +167,7 @@ class WorkerRole final : public Role {
     draft->setPartition(message->getPartition());
     write(reason, draft->initReason());
     const auto abort = draft.finish();
-    for (const ActorRef& executor : found->second.executors) tell(executor, abort);
+    for (const ActorRef& executor : found->second->executors) tell(executor, abort);
   }
 
   /// Combines the answers of a step's executors, none of which is a failure, into one.
@@ -225,14 +195,14 @@ class WorkerRole final : public Role {
       node_.strays.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    for (const ActorRef& executor : found->second.executors) tell(executor, message);
+    for (const ActorRef& executor : found->second->executors) tell(executor, message);
   }
 
   void deregister(PartitionKey key) {
     const auto found = partitions_.find(key);
     if (found == partitions_.end()) return;
-    for (const Address& address : found->second.addresses) node_.directory.remove(address);
-    for (const ActorRef& executor : found->second.executors) engine().stop(executor);
+    for (const Address& address : found->second->addresses) node_.directory.remove(address);
+    for (const ActorRef& executor : found->second->executors) engine().stop(executor);
     partitions_.erase(found);
   }
 
@@ -245,8 +215,12 @@ class WorkerRole final : public Role {
     drop_registered(session);
     session_turns_.erase(session);
     const auto registered = task_->sessions.extract(session);
-    if (!registered.empty() && !registered.mapped().container.empty())
-      drop(task_->state->drop(registered.mapped().container));
+    if (!registered.empty()) drop_own(registered.mapped().container);
+  }
+
+  /// Drops the state of a session's container unless it is the shared one.
+  void drop_own(const std::string& container) const {
+    if (!container.empty()) drop(task_->state->drop(container));
   }
 
   /// Drops the partitions of a session and the tensors that it keeps.
@@ -272,15 +246,8 @@ class WorkerRole final : public Role {
       for (const auto& site : task_->sites) site->drop(*cell);
   }
 
-  std::shared_ptr<DeviceSite> find_site(const std::string& device) const {
-    for (const auto& site : task_->sites)
-      if (site->device->name().text() == device) return site;
-    return nullptr;
-  }
-
-  ActorNode& node_;
   std::shared_ptr<TaskSites> task_;
-  std::map<PartitionKey, Partition> partitions_;
+  std::map<PartitionKey, std::shared_ptr<Partition>> partitions_;
   const std::shared_ptr<FairTurns> turns_;
   std::map<uint64_t, std::shared_ptr<FairTurns::Session>> session_turns_;  ///< by session
 };

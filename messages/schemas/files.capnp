@@ -1,8 +1,4 @@
-# Files: handlers of actors never touch files; file threads do, and tell the actor when they have finished.
-#
-#   role                     file thread
-#     | work as a function ------->| reads or writes
-#     |<-------------- FilesDone --|
+# Files: handlers of actors never touch files; file threads do (actors/engine/offloading_role.h).
 #
 # The files role, one per device, carries out the ops that read, write and find files. Requests come from executors. The file thread
 # does one piece of work at a time, in order. All paths lie under the roots that the process was started with. A request whose step
@@ -11,13 +7,6 @@
 
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
-
-struct FilesDone {
-  # Not a request. Sent by the file thread to the role in its own process (actors/engine/file_role.h) when a piece of work with
-  # files has ended.
-
-  job @0 :UInt64;            # the number that the role gave to this work
-}
 
 struct ReadFile {
   # Request, answered by FileRead. Attachment: the path, a scalar.

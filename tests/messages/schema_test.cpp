@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
              CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
              DropShards>();
   check_each<StopQueueRunners, QueueRunnersEnded>();
-  check_each<FilesDone, ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
+  check_each<ReadFile, FileRead, WriteFile, FileWritten, FindFiles, FilesFound>();
   check_each<ReadRecords, RecordsRead, GetReaderCounts, ReaderCounts, SaveReader, ReaderSaved, RestoreReader,
              ReaderRestored, ResetReader, ReaderReset>();
   check_each<AddSparseTensors, SparseTensorsAdded, TakeSparseTensors, SparseTensorsTaken>();
@@ -98,7 +98,6 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<JoinBatch, BatchJoined, BatchDue, TakeBatchPart, BatchPartTaken, JoinGradients,
              GradientsJoined>();
   check_each<LockMutex, MutexLocked, UnlockMutex>();
-  check_each<FilesDone>();
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();

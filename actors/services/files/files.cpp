@@ -51,9 +51,9 @@ Result<std::string> text(const AnyMessage& message, uint32_t i) {
   return tensor.as<std::string>()[0];
 }
 
-class FilesRole final : public FileRole {
+class FilesRole final : public OffloadingRole {
  public:
-  explicit FilesRole(ActorNode& node) : FileRole(node) {
+  explicit FilesRole(ActorNode& node) : OffloadingRole(node) {
     on<wire::ReadFile>([this](const auto& message, Reply reply) { read_file(message, std::move(reply)); });
     on<wire::WriteFile>([this](const auto& message, Reply reply) { write_file(message, std::move(reply)); });
     on<wire::FindFiles>([this](const auto& message, Reply reply) { find_files(message, std::move(reply)); });

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "actors/engine/file_role.h"
+#include "actors/engine/offloading_role.h"
 
 namespace troupe {
 

@@ -3,7 +3,7 @@
 #include <deque>
 #include <variant>
 
-#include "actors/engine/file_role.h"
+#include "actors/engine/offloading_role.h"
 #include "actors/services/reader/reader_state.h"
 #include "actors/services/reader/work_unit.h"
 #include "actors/site/device_site.h"
@@ -39,9 +39,9 @@ Result<std::string> name_of(const Result<AnyMessage>& dequeued) {
                           name.signature());
 }
 
-class ReaderRole final : public FileRole {
+class ReaderRole final : public OffloadingRole {
  public:
-  ReaderRole(ActorNode& node, ReaderSpec spec) : FileRole(node), spec_(std::move(spec)) {
+  ReaderRole(ActorNode& node, ReaderSpec spec) : OffloadingRole(node), spec_(std::move(spec)) {
     on<wire::ReadRecords>([this](const auto& message, Reply reply) { read(message, std::move(reply)); });
     on<wire::CancelRequests>([this](const auto& message, Reply) {
       cancel({message->getStep().getSession(), message->getStep().getOrdinal(), 0});

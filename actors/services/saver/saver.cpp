@@ -1,6 +1,6 @@
 #include "actors/services/saver/saver.h"
 
-#include "actors/engine/file_role.h"
+#include "actors/engine/offloading_role.h"
 #include "actors/services/saver/checkpoint_work.h"
 #include "actors/services/saver/remap_work.h"
 #include "messages/schemas/saver.capnp.h"
@@ -51,9 +51,9 @@ Result<Tensor> vector_at(const AnyMessage& message, uint32_t index, DType dtype)
                           ", but must be a vector of " + std::string(name(dtype)));
 }
 
-class SaverRole final : public FileRole {
+class SaverRole final : public OffloadingRole {
  public:
-  explicit SaverRole(std::shared_ptr<DeviceSite> site) : FileRole(site->node), site_(std::move(site)) {
+  explicit SaverRole(std::shared_ptr<DeviceSite> site) : OffloadingRole(site->node), site_(std::move(site)) {
     on<wire::SaveTensors>([this](const auto& message, Reply reply) { save(message, std::move(reply)); });
     on<wire::RestoreTensors>(
         [this](const auto& message, Reply reply) { restore(message, std::move(reply)); });

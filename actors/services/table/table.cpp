@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "actors/engine/file_role.h"
+#include "actors/engine/offloading_role.h"
 #include "actors/services/table/table_contents.h"
 #include "actors/services/table/vocabulary_file.h"
 #include "messages/schemas/table.capnp.h"
@@ -35,10 +35,10 @@ Result<AnyMessage> answer(Status status) {
   return AnyMessage(Draft<T>().finish());
 }
 
-class TableRole final : public FileRole {
+class TableRole final : public OffloadingRole {
  public:
   TableRole(ActorNode& node, TableSpec spec, std::shared_ptr<Device> device)
-      : FileRole(node), table_(std::make_shared<TableContents>(std::move(spec), std::move(device))) {
+      : OffloadingRole(node), table_(std::make_shared<TableContents>(std::move(spec), std::move(device))) {
     on_changing<wire::ReserveKeys>(1, [](auto& table, const auto& message) {
       const auto keys = message.attachments();
       return table.reserve_keys(keys[0], keys.size() > 1 ? keys[1] : Tensor());
