@@ -110,6 +110,9 @@ void add_links(Metrics& metrics, const Runtime& runtime) {
   metrics.counter("troupe_runtime_received_bytes_total",
                   "Bytes of the messages from other nodes, with tensors that were lent instead of sent.",
                   traffic.received.load(std::memory_order_relaxed));
+  metrics.gauge("troupe_runtime_unsent_bytes",
+                "Bytes of messages that waited to be sent to other nodes at the last heartbeats.",
+                process.membership->unsent());
 }
 
 }  // namespace

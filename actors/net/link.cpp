@@ -109,6 +109,7 @@ void Link::tick() {
   if (silence() >= limits::silent_heartbeats * interval())
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
+  unsent_.store(control_->unsent() + (bulk_ ? bulk_->unsent() : 0), std::memory_order_relaxed);
   if (++ticks_ % limits::patient_heartbeats == 0) begin_audit();
   if (std::exchange(idle_, true)) {
     Outgoing heartbeat;

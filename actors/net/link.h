@@ -1,8 +1,9 @@
 // Link: the connections of this node to one other node (messages/schemas/link.capnp). It makes stubs of the peer's actors, sends
-// the messages that the stubs receive, and delivers the messages of the peer to actors of this node. Owned by Peers. actor() may be
-// called from any thread, the other functions on the control thread only. Times in nanoseconds.
+// the messages that the stubs receive, and delivers the messages of the peer to actors of this node. Owned by Peers. actor() and unsent()
+// may be called from any thread, the other functions on the control thread only. Times in nanoseconds.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,6 +58,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   /// Tells the peer that an actor of this node, which it may have addressed, has ended.
   void actor_ended(const ActorRef& actor, const Status& reason);
 
+  /// How many bytes waited to be sent at the last tick, which comes once per heartbeat. Any thread.
+  uint64_t unsent() const { return unsent_.load(std::memory_order_relaxed); }
   /// How many frames were dropped: those that arrived twice, and those for unknown actors and requests.
   uint64_t dropped() const;
 
@@ -132,6 +135,7 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   std::set<uint64_t> owed_;              ///< requests of the peer that have no answer yet, by sequence
   AuditRound audit_;
   uint64_t ticks_ = 0;
+  std::atomic<uint64_t> unsent_{0};
   /// Actors of this node, by the number that the peer bound.
   std::unordered_map<uint64_t, ActorRef> exports_;
   /// By stub number: whether bound on control, on bulk.

@@ -46,6 +46,7 @@ class Membership {
   Presence presence_of(const std::string& task) const { return peers_->presence_of(task); }
   std::string transport_of(const std::string& task) const { return peers_->transport_of(task); }
   const Traffic& traffic() const { return peers_->traffic(); }
+  uint64_t unsent() const { return peers_->unsent(); }
 
  private:
   Membership(ActorNode& node, const MembershipOptions& options);

@@ -279,6 +279,13 @@ Presence Peers::presence_of(const std::string& task) const {
   return {by_task_.contains(task), opened == opened_.end() ? 0 : opened->second};
 }
 
+uint64_t Peers::unsent() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [task, link] : by_task_) bytes += link->unsent();
+  return bytes;
+}
+
 std::string Peers::transport_of(const std::string& task) const {
   const std::lock_guard lock(mutex_);
   const auto at = transports_.find(task);

@@ -58,6 +58,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
   std::string transport_of(const std::string& task) const;
   /// What has been exchanged with all peers so far. Any thread.
   const Traffic& traffic() const { return *traffic_; }
+  /// How many bytes waited to be sent to all linked peers at their last heartbeats. Any thread.
+  uint64_t unsent() const;
 
  private:
   /// A connection whose peer has not sent its Hello yet.

@@ -53,6 +53,10 @@ void add_nodes(Metrics& metrics, const std::vector<NodeState>& nodes) {
                "task", nodes, [](const NodeState& node) {
                  return Sample(node.task, static_cast<double>(node.traffic.received));
                });
+  metrics.each("troupe_node_unsent_bytes", "gauge", "Bytes of the messages that wait to be sent by the node.",
+               "task", nodes, [](const NodeState& node) {
+                 return Sample(node.task, static_cast<double>(node.traffic.unsent));
+               });
 }
 
 void add_costs(Metrics& metrics, const std::vector<DeviceCosts>& devices) {

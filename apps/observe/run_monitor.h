@@ -35,9 +35,9 @@ struct RunFacts {
   std::optional<uint64_t> max_epochs;  ///< if the run file says it
 };
 
-/// The bytes of the messages of a node, and how many there were per second lately.
+/// The bytes of the messages of a node, how many of them wait to be sent, and how many there were per second lately.
 struct NodeTraffic {
-  uint64_t sent = 0, received = 0;
+  uint64_t sent = 0, received = 0, unsent = 0;
   double sent_per_second = 0, received_per_second = 0;
 };
 

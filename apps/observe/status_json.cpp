@@ -20,6 +20,7 @@ Json nodes_of(const RunSnapshot& run) {
     one["cores"] = node.cores;
     one["sent_bytes"] = node.traffic.sent;
     one["received_bytes"] = node.traffic.received;
+    one["unsent_bytes"] = node.traffic.unsent;
     one["sent_bytes_per_second"] = node.traffic.sent_per_second;
     one["received_bytes_per_second"] = node.traffic.received_per_second;
     nodes.push_back(std::move(one));

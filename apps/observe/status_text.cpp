@@ -90,6 +90,8 @@ void add_nodes(const Json& state, std::vector<std::string>& lines) {
       line += fmt::format("   uses {:.2f} cores, sends {:.3g} MB/s, receives {:.3g} MB/s",
                           number(node, "cores"), number(node, "sent_bytes_per_second") / 1e6,
                           number(node, "received_bytes_per_second") / 1e6);
+    if (const double unsent = number(node, "unsent_bytes"); unsent > 0)
+      line += fmt::format(", {:.3g} MB wait to be sent", unsent / 1e6);
     if (const double restarts = number(node, "restarts"); restarts > 0)
       line += fmt::format("  started anew {:.0f} times", restarts);
     lines.push_back(std::move(line));

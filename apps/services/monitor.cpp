@@ -31,6 +31,7 @@ class MonitorRole final : public Role {
     if (const auto& process = runtime_.impl(); process.joined.load(std::memory_order_acquire)) {
       draft->setSent(process.membership->traffic().sent);
       draft->setReceived(process.membership->traffic().received);
+      draft->setUnsent(process.membership->unsent());
     }
     const auto tasks = read(message.getTasks());
     auto links = draft->initLinks(static_cast<uint32_t>(tasks.size()));

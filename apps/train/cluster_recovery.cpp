@@ -270,9 +270,8 @@ void ClusterRounds::tell_coordinator(int64_t applied) {
 /// Called when no answer has come for a while. If no task has done anything for long enough, the training goes on from where it is,
 /// as after the loss of a server. The time doubles until a round is completed.
 void ClusterRounds::look_for_stall() {
-  if (recovering_) return;
   std::set<std::string> tasks;
-  if (!is_among_peers(config_))
+  if (!recovering_ && !is_among_peers(config_))  // while it recovers, owners may be lost
     for (const std::string& owner : owners_of_variables(config_)) tasks.insert(owner);
   for (const Worker& worker : workers_)
     if (worker.alive) tasks.insert(worker.task);
@@ -289,9 +288,17 @@ void ClusterRounds::look_for_stall() {
   const Status failure = unavailable("no task has done anything for " + std::to_string(milliseconds) +
                                      " ms, but a round has not ended on " + names);
   if (is_among_peers(config_)) give_up(0, failure);
+  if (recovering_) return interrupt_again(failure);
   if (events_.line) events_.line(failure.message() + "; it is repeated");
   servers_.end_mirrors();
   recover_servers(failure);
+}
+
+/// Called when workers do not end an interrupted round: the message may have been lost on its way.
+void ClusterRounds::interrupt_again(const Status& failure) {
+  if (++vain_recoveries_ > max_vain_recoveries) give_up(0, failure);
+  if (events_.line) events_.line(failure.message() + "; it is interrupted again");
+  interrupt_workers();
 }
 
 bool ClusterRounds::recover(const Status& failure) {
@@ -318,11 +325,7 @@ void ClusterRounds::recover_servers(const Status& failure) {
 void ClusterRounds::move_variables(const std::vector<std::string>& owners, const std::string& reason) {
   recovering_ = true;
   end_rounds();
-  Draft<wire::InterruptRound> interrupt;
-  interrupt->setTraining(training_);
-  const AnyMessage message = interrupt.finish();
-  for (const Worker& worker : workers_)
-    if (worker.alive) runtime_.services().send(worker.trainer, message);
+  interrupt_workers();
   await_idle_workers();
   if (!owners.empty()) {
     const auto text = servers_.adopt_mirrors(owners);
@@ -343,6 +346,14 @@ std::vector<std::string> ClusterRounds::await_lost_servers() const {
     lost = servers_.lost();
   }
   return lost;
+}
+
+void ClusterRounds::interrupt_workers() const {
+  Draft<wire::InterruptRound> interrupt;
+  interrupt->setTraining(training_);
+  const AnyMessage message = interrupt.finish();
+  for (const Worker& worker : workers_)
+    if (worker.alive) runtime_.services().send(worker.trainer, message);
 }
 
 /// Waits until every request to a worker has been answered.

@@ -117,10 +117,12 @@ class ClusterRounds final : public Rounds {
   void tell_coordinator(int64_t applied);
 
   void look_for_stall();
+  void interrupt_again(const Status& failure);
   bool may_recover(const Status& failure) const;
   void recover_servers(const Status& failure);
   void move_variables(const std::vector<std::string>& owners, const std::string& reason);
   std::vector<std::string> await_lost_servers() const;
+  void interrupt_workers() const;
   void await_idle_workers();
   void relocate_workers();
   AnyMessage relocation() const;

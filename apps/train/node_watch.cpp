@@ -45,6 +45,7 @@ struct NodeWatch::Told {
     node.cpu = described->getCpu();
     node.traffic.sent = described->getSent();
     node.traffic.received = described->getReceived();
+    node.traffic.unsent = described->getUnsent();
     node.at = now;
   }
 

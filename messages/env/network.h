@@ -39,7 +39,7 @@ class Connection {
   virtual void start(Events& events, Allocator& memory, const FrameLimits& limits) = 0;
   /// Sets the limits for all later frames. Call it when the peer has identified itself and is accepted.
   virtual void welcome(const FrameLimits& limits) = 0;
-  /// Sends a frame. Never blocks: keeps what cannot be sent at once, and counts it in unsent(), which callers must bound.
+  /// Sends a frame. Never blocks: keeps what cannot be sent at once, and counts it in unsent().
   virtual void send(EncodedFrame frame) = 0;
   virtual size_t unsent() const = 0;            ///< in bytes
   virtual const std::string& peer() const = 0;  ///< the endpoint of the peer, for messages to people

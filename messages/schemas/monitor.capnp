@@ -24,6 +24,7 @@ struct NodeDescribed {
   sent @2 :UInt64;
   received @3 :UInt64;
   cpu @4 :UInt64;             # for how many nanoseconds the threads of the process have used processors, in sum
+  unsent @5 :UInt64;          # how many bytes of messages to other processes waited at the last heartbeats
 }
 
 struct LinkState {

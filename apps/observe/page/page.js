@@ -110,7 +110,8 @@ function showNodes(run) {
       element("td", "", node.linked ? node.transport : node.problem),
       element("td", "", `${node.cores.toFixed(2)} cores`),
       element("td", "", `${short(node.sent_bytes_per_second / 1e6)} MB/s`),
-      element("td", "", `${short(node.received_bytes_per_second / 1e6)} MB/s`), element("td", "", String(node.restarts)),
+      element("td", "", `${short(node.received_bytes_per_second / 1e6)} MB/s`),
+      element("td", "", `${short(node.unsent_bytes / 1e6)} MB`), element("td", "", String(node.restarts)),
       element("td", "", node.linked ? "now" : node.last_seen ? timeOfDay(node.last_seen) : "never"));
     return row;
   }));
