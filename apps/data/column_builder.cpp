@@ -1,5 +1,7 @@
 #include "apps/data/column_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -12,10 +14,12 @@ namespace {
 using StoredTypes = Joined<WideRealTypes, TypeList<bool, Half>>;
 using InputTypes = TypeList<float, double, int32_t, int64_t>;
 
-/// Returns whether the type To can represent the value. A floating type can do so for all numbers, if they are rounded.
+/// Returns whether the type To can represent the value, which a floating type may round.
 template <class To, class From>
 bool fits(From value) {
-  if constexpr (!std::is_integral_v<To> || std::is_same_v<From, To> || std::is_same_v<From, bool>)
+  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, double>)
+    return rounded_number<float>(value).has_value();
+  else if constexpr (!std::is_integral_v<To> || std::is_same_v<From, To> || std::is_same_v<From, bool>)
     return true;
   else if constexpr (std::is_floating_point_v<From>)
     return whole_number<To>(value).has_value();
@@ -32,7 +36,7 @@ Status cast(const Tensor& from_tensor, Tensor& to_tensor, const std::string& inp
     const auto value = static_cast<ComputeType<From>>(from[i]);
     if (!fits<To>(value))
       return data_loss("input " + input + ": element " + std::to_string(first + static_cast<int64_t>(i)) +
-                       " is " + std::to_string(value) + ", which cannot be cast to " +
+                       " is " + fmt::format("{}", value) + ", which cannot be cast to " +
                        std::string(name(dtype_of<To>)));
     to[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): a number, not a character
   }

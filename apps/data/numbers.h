@@ -25,4 +25,12 @@ std::optional<T> whole_number(Floating number) {
   return static_cast<T>(number);
 }
 
+/// Returns a number as one of the floating type T, rounded; nothing if it is finite, but too large for the type.
+template <class T>
+std::optional<T> rounded_number(double number) {
+  if (std::isfinite(number) && std::abs(number) > static_cast<double>(std::numeric_limits<T>::max()))
+    return {};
+  return static_cast<T>(number);
+}
+
 }  // namespace troupe::data

@@ -13,15 +13,17 @@ namespace {
 Status check_rows(const ModelTensor& output, const Tensor& value, int64_t instances) {
   if (value.shape().rank() > 0 && value.shape()[0] == instances) return {};
   return invalid_argument("output '" + output.name + "' is " + value.signature() +
-                          ", but the number of instances is " + std::to_string(instances) +
-                          "; a request with \"inputs\" instead of \"instances\" returns it whole");
+                          ", but the number of instances is " + std::to_string(instances));
 }
 
 Status append_rows(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
                    std::string& to) {
   std::vector<std::string> names;
   for (size_t k = 0; k < outputs.size(); ++k) {
-    TROUPE_RETURN_IF_FAILED(check_rows(signature.outputs[k], outputs[k], instances));
+    Status status = check_rows(signature.outputs[k], outputs[k], instances);
+    if (!status.ok())
+      return invalid_argument(status.message() +
+                              "; a request with \"inputs\" instead of \"instances\" returns it whole");
     names.push_back(json_line(signature.outputs[k].name) + ':');
   }
   const bool has_one = outputs.size() == 1;
@@ -60,7 +62,7 @@ Status append_predictions(const ModelSignature& signature, std::span<const Tenso
   return instances ? append_rows(signature, outputs, *instances, to) : append_columns(signature, outputs, to);
 }
 
-Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs,
+Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
                       std::span<const std::string> classes, std::string& to) {
   const auto found = std::ranges::find_if(signature.outputs, [](const ModelTensor& output) {
     return output.name.ends_with("probabilities") && output.dtype == DType::Float;
@@ -71,6 +73,7 @@ Status append_classes(const ModelSignature& signature, std::span<const Tensor> o
   if (probabilities.shape().rank() != 2)
     return invalid_argument("the model does not classify: its probabilities are " +
                             probabilities.signature());
+  TROUPE_RETURN_IF_FAILED(check_rows(*found, probabilities, instances));
   const int64_t count = probabilities.shape()[1];
   const auto values = probabilities.as<float>();
   to += R"({"results":[)";
@@ -89,12 +92,14 @@ Status append_classes(const ModelSignature& signature, std::span<const Tensor> o
   return {};
 }
 
-Status append_numbers(const ModelSignature& signature, std::span<const Tensor> outputs, std::string& to) {
+Status append_numbers(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
+                      std::string& to) {
   const bool fits = outputs.size() == 1 && is_floating(outputs[0].dtype()) && outputs[0].shape().rank() > 0 &&
                     outputs[0].elements() == outputs[0].shape()[0];
   if (!fits)
     return invalid_argument("signature '" + signature.name +
                             "' does not regress: it must have one output with a number for each row");
+  TROUPE_RETURN_IF_FAILED(check_rows(signature.outputs[0], outputs[0], instances));
   to += R"({"results":)";
   TROUPE_RETURN_IF_FAILED(append_json(outputs[0].reshaped({outputs[0].elements()}), to));
   to += '}';

@@ -15,12 +15,13 @@ namespace troupe::serve {
 /// as append_json() does.
 Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs,
                           std::optional<int64_t> instances, std::string& to);
-/// Appends {"results": [[["LABEL", SCORE], ...], ...]}. The signature must have a class for each row or, for each of its classes, a
-/// probability; otherwise fails with InvalidArgument.
-Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs,
+/// Appends {"results": [[["LABEL", SCORE], ...], ...]}. Fails with InvalidArgument unless the signature has the probabilities of the
+/// classes for each instance.
+Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
                       std::span<const std::string> classes, std::string& to);
-/// Appends {"results": [NUMBER, ...]}. The signature must have one output with a number for each row; otherwise fails with
-/// InvalidArgument.
-Status append_numbers(const ModelSignature& signature, std::span<const Tensor> outputs, std::string& to);
+/// Appends {"results": [NUMBER, ...]}. Fails with InvalidArgument unless the signature has one output, with a number for each
+/// instance.
+Status append_numbers(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
+                      std::string& to);
 
 }  // namespace troupe::serve

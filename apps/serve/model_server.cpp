@@ -128,19 +128,19 @@ Json metadata_of(const std::string& model, const Version& version) {
       {"metadata", {{"signature_def", {{"signature_def", signatures}}}}}};
 }
 
-/// Returns the answer to a request whose outputs have been computed.
-HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature,
-                  std::optional<int64_t> instances, const Batcher::Outputs& outputs) try {
+/// Returns the answer to a request whose outputs have been computed. `rows` and `by_rows` are those of the request.
+HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature, int64_t rows,
+                  bool by_rows, const Batcher::Outputs& outputs) try {
   if (!outputs) return failure(outputs.status());
   const ModelSignature& made = version.model.signature(signature);
   HttpAnswer result;
   Status status;
   if (what == "predict")
-    status = append_predictions(made, *outputs, instances, result.body);
+    status = append_predictions(made, *outputs, by_rows ? std::optional(rows) : std::nullopt, result.body);
   else if (what == "classify")
-    status = append_classes(made, *outputs, version.classes, result.body);
+    status = append_classes(made, *outputs, rows, version.classes, result.body);
   else
-    status = append_numbers(made, *outputs, result.body);
+    status = append_numbers(made, *outputs, rows, result.body);
   return status.ok() ? result : failure(status);
 } catch (const std::exception& error) {
   return http::error_answer(500, error.what());
@@ -216,9 +216,9 @@ class ModelServer::Requests {
                const HttpReply& reply) {
     auto request = parser_.parse(body, version->model);
     if (!request) return reply(failure(request.status()));
-    auto done = [what, version, reply, signature = request->signature,
-                 instances = request->instances()](const Batcher::Outputs& outputs) {
-      reply(answer(what, *version, signature, instances, outputs));
+    auto done = [what, version, reply, signature = request->signature, rows = request->rows,
+                 by_rows = request->by_rows](const Batcher::Outputs& outputs) {
+      reply(answer(what, *version, signature, rows, by_rows, outputs));
     };
     version->batcher->run(std::move(*request), Batcher::Clock::now() + server_.timeout, std::move(done));
   }

@@ -150,7 +150,20 @@ BOOST_AUTO_TEST_CASE(numbers_of_arrays_are_cast_without_loss) {
   check(doubles, 0.3, DType::Double, Tensor::of<double>(Shape{1, 2}, {0.1 * 0.3, 1e300 * 0.3}));
   check(Tensor::of<int32_t>(Shape{1, 1}, {7}), 0.1, DType::Float,
         Tensor::of<float>(Shape{1, 1}, {7.0f * 0.1f}));
+  const Tensor infinite = Tensor::of<double>(Shape{1, 1}, {std::numeric_limits<double>::infinity()});
+  check(infinite, 1, DType::Float, Tensor::of<float>(Shape{1, 1}, {std::numeric_limits<float>::infinity()}));
   check(wide, 2, DType::Int64, Tensor::of<int64_t>(Shape{1, 3}, {4294967294, -4294967296, 33554434}));
+}
+
+BOOST_AUTO_TEST_CASE(a_double_too_large_for_a_float_is_refused) {
+  const Folder folder;
+  Options options{.format = "npy",
+                  .train = {folder.write(
+                      "a.npy", value_or_throw(write_npy(Tensor::of<double>(Shape{1, 2}, {1, -1e300}))))},
+                  .inputs = {{"x", "image", {}, DType::Float}}};
+  BOOST_TEST(
+      load_here(options, 7).status().message().find("element 1 is -1e+300, which cannot be cast to float") !=
+      std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_text_are_read_as_the_type_of_their_input) {

@@ -2,6 +2,8 @@
 // optionally one column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h); with it, columns of several
 // types are chosen by name. Errors name row and column, which are counted from 1; a row is a line of the file. Empty lines are
 // skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes stand for one.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <variant>
@@ -225,7 +227,12 @@ class CsvReader final : public RecordReader {
       if (number) numbers[at] = *number;
       return number.has_value();
     };
-    return std::visit(read, target.numbers) ? Status() : bad_field(column, field);
+    if (std::visit(read, target.numbers)) return {};
+    if (is_missing)
+      return invalid_argument(place(column) + ": what stands for a missing number is " +
+                              fmt::format("{}", *into.missing) +
+                              ", which does not fit the type of the column");
+    return bad_field(column, field);
   }
 
   /// Returns the number for a missing one; nothing if the type T does not have it.
@@ -234,7 +241,7 @@ class CsvReader final : public RecordReader {
     if constexpr (std::is_integral_v<T>)
       return whole_number<T>(number);
     else
-      return static_cast<T>(number);
+      return rounded_number<T>(number);
   }
 
   Status read_other(size_t column, const CsvColumn& into, size_t row) {
