@@ -8,9 +8,10 @@ namespace troupe {
 
 Result<std::unique_ptr<Network>> make_network(ControlThread& loop, const ClusterSpec& cluster,
                                               std::shared_ptr<SharedArenas> arenas) {
-  TROUPE_ASSIGN(std::unique_ptr<Network> tcp,
+  TROUPE_ASSIGN(auto tcp,
                 TcpNetwork::make(loop.io(), {.tls = cluster.tls, .plain_anywhere = cluster.plain_anywhere}));
-  if (cluster.transport == Transport::Tcp) return tcp;
+  loop.add(tcp->streams());
+  if (cluster.transport == Transport::Tcp) return std::unique_ptr<Network>(std::move(tcp));
   if (cluster.transport == Transport::Ucx) {
     TROUPE_ASSIGN(auto ucx, make_ucx_network(loop.io(), std::move(tcp)));
     loop.add(ucx.polled);

@@ -30,11 +30,26 @@ std::string text_of(const tcp::endpoint& endpoint) {
   return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
 }
 
+/// The open connections. Their sockets belong to the io_context, so there is nothing else to poll.
+struct OpenStreams final : Polled {
+  size_t count = 0;
+
+  bool is_active() const override { return count != 0; }
+  bool poll() override { return false; }
+  bool sleep() override { return true; }
+};
+
 template <class Socket>
 class TcpConnection final : public Connection {
  public:
-  explicit TcpConnection(std::shared_ptr<TcpStream<Socket>> stream) : stream_(std::move(stream)) {}
-  ~TcpConnection() override { stream_->release(); }
+  TcpConnection(std::shared_ptr<TcpStream<Socket>> stream, std::shared_ptr<OpenStreams> open)
+      : stream_(std::move(stream)), open_(std::move(open)) {
+    ++open_->count;
+  }
+  ~TcpConnection() override {
+    --open_->count;
+    stream_->release();
+  }
   void start(Events& events, Allocator& memory, const FrameLimits& limits) override {
     stream_->start(events, memory, limits);
   }
@@ -50,6 +65,7 @@ class TcpConnection final : public Connection {
 
  private:
   const std::shared_ptr<TcpStream<Socket>> stream_;
+  const std::shared_ptr<OpenStreams> open_;
 };
 
 /// The accepted connections whose peers are not welcome yet, the oldest first. Their number is bounded.
@@ -96,6 +112,7 @@ struct TcpNetwork::Shared : std::enable_shared_from_this<Shared> {
   const TcpOptions options;
   std::shared_ptr<asio::ssl::context> tls;
   PendingStreams pending;
+  const std::shared_ptr<OpenStreams> streams = std::make_shared<OpenStreams>();
 };
 
 void TcpNetwork::Shared::open(PlainSocket socket, Side side, const Connected& made) {
@@ -121,9 +138,9 @@ void TcpNetwork::Shared::open(Socket socket, const std::string& peer, Side side,
     });
     stream->on_settled([self = shared_from_this(), one] { self->pending.remove(one); });
   }
-  stream->shake_hands(side, options.handshake, [stream, made](const Status& status) {
+  stream->shake_hands(side, options.handshake, [stream, made, count = streams](const Status& status) {
     if (status.ok())
-      made(std::unique_ptr<Connection>(std::make_unique<TcpConnection<Socket>>(stream)));
+      made(std::unique_ptr<Connection>(std::make_unique<TcpConnection<Socket>>(stream, count)));
     else
       made(status);
   });
@@ -139,6 +156,8 @@ Result<std::unique_ptr<TcpNetwork>> TcpNetwork::make(asio::io_context& io, const
 
 TcpNetwork::TcpNetwork(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
 TcpNetwork::~TcpNetwork() { shared_->pending.end_all(); }
+
+std::shared_ptr<Polled> TcpNetwork::streams() const { return shared_->streams; }
 
 // Listening.
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/engine/polled.h"
 #include "actors/net/tls.h"
 #include "messages/env/network.h"
 
@@ -36,6 +37,9 @@ class TcpNetwork final : public Network {
   /// be used.
   static Result<std::unique_ptr<TcpNetwork>> make(boost::asio::io_context& io, const TcpOptions& options);
   ~TcpNetwork() override;
+
+  /// For the control thread, which spins for a while before it sleeps as long as there are connections.
+  std::shared_ptr<Polled> streams() const;
 
   Result<std::unique_ptr<Listener>> listen(const std::string& endpoint, Accept accept) override;
   void connect(const std::string& endpoint, int64_t deadline, Connected connected) override;
