@@ -7,23 +7,21 @@
 namespace troupe {
 
 Peers::Peers(ActorNode& node, PeersOptions options)
-    : node_(node), options_(std::move(options)), alive_(std::make_shared<Peers*>(this)),
-      random_(node.env.seed) {
-  lookup_->peers = this;
-  node_.directory.set_remote_lookup([lookup = lookup_](const Address& address) -> Result<ActorRef> {
-    const std::shared_lock lock(lookup->mutex);
-    if (!lookup->peers) return unavailable("this node ends, so " + address.text() + " cannot be found");
-    return lookup->peers->find(address);
+    : node_(node), options_(std::move(options)), random_(node.env.seed) {
+  present_->peers = this;
+  node_.directory.set_remote_lookup([present = present_](const Address& address) -> Result<ActorRef> {
+    const std::shared_lock lock(present->mutex);
+    if (!present->peers) return unavailable("this node ends, so " + address.text() + " cannot be found");
+    return present->peers->find(address);
   });
 }
 
 Peers::~Peers() {
-  *alive_ = nullptr;
-  node_.directory.set_remote_lookup(nullptr);
   {
-    const std::unique_lock lock(lookup_->mutex);
-    lookup_->peers = nullptr;
+    const std::unique_lock lock(present_->mutex);
+    present_->peers = nullptr;
   }
+  node_.directory.set_remote_lookup(nullptr);
   endpoints_.clear();
   listener_.reset();
   const Status reason = unavailable("node " + options_.self.task + " ends");
@@ -48,8 +46,8 @@ void Peers::await_hello(std::unique_ptr<Connection> connection, std::string expe
   channel->count(traffic_);
   pending_.push_back({std::move(channel), std::move(expected), ++last_pending_});
   node_.env.clock.call_at(node_.env.clock.now() + options_.link.hello,
-                          [alive = alive_, number = last_pending_] {
-                            if (*alive) (*alive)->hello_expired(number);
+                          [present = present_, number = last_pending_] {
+                            if (present->peers) present->peers->hello_expired(number);
                           });
 }
 
@@ -70,8 +68,8 @@ void Peers::connect(const std::string& task, const std::string& endpoint) {
 void Peers::dial(const std::string& task) {
   node_.env.network->connect(
       endpoints_.at(task), node_.env.clock.now() + options_.link.hello,
-      [alive = alive_, task](Result<std::unique_ptr<Connection>> connection) {
-        Peers* const peers = *alive;
+      [present = present_, task](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = present->peers;
         if (!peers) return;
         if (connection)
           return peers->await_hello(std::move(*connection), task, ChannelName{peers->random_(), false});
@@ -86,8 +84,8 @@ void Peers::dial_second(const std::shared_ptr<Link>& link) {
   if (!control.offer()) return dial_bulk(link);
   node_.env.network->accept_offer(
       *control.offer(), control.proven_task(), node_.env.clock.now() + options_.link.hello,
-      [alive = alive_, weak = std::weak_ptr(link)](Result<std::unique_ptr<Connection>> connection) {
-        Peers* const peers = *alive;
+      [present = present_, weak = std::weak_ptr(link)](Result<std::unique_ptr<Connection>> connection) {
+        Peers* const peers = present->peers;
         const auto known = weak.lock();
         if (!peers || !known) return;
         if (connection) return peers->await_second(known, std::move(*connection));
@@ -102,23 +100,23 @@ void Peers::await_second(const std::shared_ptr<Link>& link, std::unique_ptr<Conn
 }
 
 void Peers::dial_bulk(const std::shared_ptr<Link>& link, const Status& unmet) {
-  node_.env.network->connect(
-      endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
-      [alive = alive_, weak = std::weak_ptr(link), unmet](Result<std::unique_ptr<Connection>> connection) {
-        Peers* const peers = *alive;
-        const auto known = weak.lock();
-        if (!peers || !known) return;
-        if (connection)
-          peers->await_second(known, std::move(*connection), unmet);
-        else
-          known->close(connection.status());
-      });
+  node_.env.network->connect(endpoints_.at(link->peer().task), node_.env.clock.now() + options_.link.hello,
+                             [present = present_, weak = std::weak_ptr(link),
+                              unmet](Result<std::unique_ptr<Connection>> connection) {
+                               Peers* const peers = present->peers;
+                               const auto known = weak.lock();
+                               if (!peers || !known) return;
+                               if (connection)
+                                 peers->await_second(known, std::move(*connection), unmet);
+                               else
+                                 known->close(connection.status());
+                             });
 }
 
 void Peers::dial_later(const std::string& task) {
   if (!endpoints_.contains(task)) return;
-  node_.env.clock.call_at(node_.env.clock.now() + options_.retry, [alive = alive_, task] {
-    Peers* const peers = *alive;
+  node_.env.clock.call_at(node_.env.clock.now() + options_.retry, [present = present_, task] {
+    Peers* const peers = present->peers;
     if (peers && peers->endpoints_.contains(task) && !peers->link_to(task)) peers->dial(task);
   });
 }
@@ -309,9 +307,9 @@ Result<ActorRef> Peers::find(const Address& address) const {
 
 void Peers::watch(const ActorRef& actor) {
   if (!watched_.insert(actor).second) return;
-  node_.engine.watch(actor, [alive = alive_, actor, &scheduler = node_.scheduler](Status reason) {
-    scheduler.enqueue(make_job([alive, actor, reason = std::move(reason)] {
-      if (*alive) (*alive)->ended(actor, reason);
+  node_.engine.watch(actor, [present = present_, actor, &scheduler = node_.scheduler](Status reason) {
+    scheduler.enqueue(make_job([present, actor, reason = std::move(reason)] {
+      if (present->peers) present->peers->ended(actor, reason);
     }));
   });
 }

@@ -100,18 +100,17 @@ class Peers final : private Link::Owner, private Channel::Owner {
   Result<ActorRef> find(const Address& address) const;
   void ended(const ActorRef& actor, const Status& reason);
 
-  /// What the directory calls, on any thread, perhaps while this object is being destroyed.
-  struct Lookup {
+  /// How callbacks that may come after the destructor find this object. It is set on the control thread, with the mutex; it is read
+  /// there without the mutex, on any other thread with it.
+  struct Present {
     std::shared_mutex mutex;
-    const Peers* peers = nullptr;  ///< guarded by the mutex
+    Peers* peers = nullptr;
   };
 
   ActorNode& node_;
   const PeersOptions options_;
-  const std::shared_ptr<Lookup> lookup_ = std::make_shared<Lookup>();
+  const std::shared_ptr<Present> present_ = std::make_shared<Present>();
   const std::shared_ptr<Traffic> traffic_ = std::make_shared<Traffic>();
-  /// Null after the destructor; for callbacks that may come later than that.
-  const std::shared_ptr<Peers*> alive_;
   std::mt19937_64 random_;
   std::unique_ptr<Network::Listener> listener_;
   std::map<std::string, std::string> endpoints_;  ///< by task, for the tasks that this node connects to
