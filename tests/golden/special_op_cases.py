@@ -50,6 +50,9 @@ def gamma():
         whole = numpy.array([[1], [2], [3], [5]], dtype=dtype)
         case(op, whole, mixed([6], dtype, 0.2, 9, 5), close=close)
         case(op, numpy.array([1.5, 2.5, -1, 1, NAN], dtype=dtype), numpy.array([2, 3, 2, -2.5, 1], dtype=dtype), close=close)
+        case(op, numpy.array([1, 2, 1], dtype=dtype), numpy.array([INF, INF, 1e30], dtype=dtype), close=close, near=2e-30)
+    for dtype in WIDE:
+        case("Zeta", numpy.array([1e30, 200, INF], dtype=dtype), numpy.array([[4], [1], [0.5]], dtype=dtype), close=1e-6)
     for dtype in WIDE:
         close = 2e-5 if dtype is numpy.float32 else 1e-12
         x = mixed([9], dtype, 0, 1, 8)

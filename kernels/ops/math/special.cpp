@@ -75,13 +75,16 @@ struct Rint {
 struct Polygamma {
   template <class T>
   static T apply(T a, T x) {
-    return Eigen::numext::polygamma(a, x);
+    // Eigen computes NaN where x is infinite.
+    return x == std::numeric_limits<T>::infinity() && a >= T(1) ? T(0) : Eigen::numext::polygamma(a, x);
   }
 };
 struct Zeta {
   template <class T>
   static T apply(T x, T q) {
-    return Eigen::numext::zeta(x, q);
+    const T sum = Eigen::numext::zeta(x, q);
+    // Where x is so large that Eigen computes NaN, the first term is the sum.
+    return std::isnan(sum) && x > T(1) && q > T(0) ? std::pow(q, -x) : sum;
   }
 };
 struct Igamma {
