@@ -128,15 +128,15 @@ Json metadata_of(const std::string& model, const Version& version) {
       {"metadata", {{"signature_def", {{"signature_def", signatures}}}}}};
 }
 
-/// Returns the answer to a request whose outputs have been computed. `rows` and `by_rows` are those of the request.
+/// Returns the answer to a request whose outputs have been computed. `rows` and `instances` are those of the request.
 HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature, int64_t rows,
-                  bool by_rows, const Batcher::Outputs& outputs) try {
+                  std::optional<int64_t> instances, const Batcher::Outputs& outputs) try {
   if (!outputs) return failure(outputs.status());
   const ModelSignature& made = version.model.signature(signature);
   HttpAnswer result;
   Status status;
   if (what == "predict")
-    status = append_predictions(made, *outputs, by_rows ? std::optional(rows) : std::nullopt, result.body);
+    status = append_predictions(made, *outputs, instances, result.body);
   else if (what == "classify")
     status = append_classes(made, *outputs, rows, version.classes, result.body);
   else
@@ -217,8 +217,8 @@ class ModelServer::Requests {
     auto request = parser_.parse(body, version->model);
     if (!request) return reply(failure(request.status()));
     auto done = [what, version, reply, signature = request->signature, rows = request->rows,
-                 by_rows = request->by_rows](const Batcher::Outputs& outputs) {
-      reply(answer(what, *version, signature, rows, by_rows, outputs));
+                 instances = request->instances()](const Batcher::Outputs& outputs) {
+      reply(answer(what, *version, signature, rows, instances, outputs));
     };
     version->batcher->run(std::move(*request), Batcher::Clock::now() + server_.timeout, std::move(done));
   }

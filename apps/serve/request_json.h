@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct ModelRequest {
   std::vector<Tensor> inputs;  ///< in the order of the signature
   int64_t rows = 0;            ///< the number of instances; by columns, of the first dimension of the inputs
   bool by_rows = true;
+
+  /// Returns how many instances the request has; nothing if it is one by columns.
+  std::optional<int64_t> instances() const { return by_rows ? std::optional(rows) : std::nullopt; }
 };
 
 /// Parses requests. One per connection, because it keeps its memory; one thread at a time.
