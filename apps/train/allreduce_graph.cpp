@@ -96,7 +96,9 @@ class Builder {
 
     const Scope& root = builder_.root();
     result_.loss = std::get<Output>(means.back());
-    strategy().read_first(root, {result_.loss});
+    std::vector<Output> reads = all_means.nodes();  // of every shard; the means are outputs of the first shard's nodes
+    reads.push_back(result_.loss);
+    strategy().read_first(root, reads);
     std::vector<nn::VariableGradient> gradients;
     for (size_t i = 0; i < variables.size(); ++i)
       gradients.push_back(

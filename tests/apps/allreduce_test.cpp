@@ -4,12 +4,15 @@
 //   worker k:  batch -> a tower per shard of k -> WeightedAllReduce, AllGather with the others -> update of its own variables
 #include "apps/train/peer_replica.h"
 
+#include <boost/algorithm/string/join.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
 
 #include <thread>
 
+#include "apps/train/peer_graph.h"
+#include "graph/build/needed_part.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
 
@@ -48,6 +51,7 @@ Outcome by_workers(const std::string& example, const Settings& set, uint64_t cou
 void check_workers(const std::string& example, const Settings& model, const Settings& tasks, uint64_t count) {
   const Outcome one = test::in_one_graph(example, model, count),
                 apart = by_workers(example, both(model, tasks), count);
+  BOOST_TEST_INFO_SCOPE(boost::algorithm::join(both(model, tasks), " "));
   BOOST_TEST(apart.losses == one.losses, boost::test_tools::per_element());
   BOOST_TEST_REQUIRE(apart.weights.size() == one.weights.size());
   for (size_t i = 0; i < one.weights.size(); ++i) BOOST_TEST(identical(apart.weights[i], one.weights[i]));
@@ -115,6 +119,29 @@ BOOST_AUTO_TEST_CASE(compressed_gradients_yield_the_weights_of_one_graph) {
                     rounds);
       check_workers("digits", both(how, {"train.replication.shard_optimizer=true"}), tasks, rounds);
     }
+}
+
+// A worker's second shard must not read what its first one has changed.
+BOOST_AUTO_TEST_CASE(updates_wait_until_every_shard_has_read_the_variable) {
+  test::TrainingSetting setting(
+      "digits", both(both(lookups, clusters.front()), {"train.optimizer={type=\"adagrad\",lr=0.1}",
+                                                       "train.replication={mode=\"allreduce\",shards=3}"}));
+  Graph graph(setting.runtime.ops());
+  const PeerGraph worker =
+      value_or_throw(build_allreduce_graph(setting.config, setting.data->columns(), 0, "training", graph));
+  BOOST_TEST_REQUIRE(worker.shards.size() == 2u);
+  size_t readers = 0;
+  for (const Node& update : graph.nodes()) {
+    if (update.type() != "ApplyAdagrad" && update.type() != "SparseApplyAdagrad") continue;
+    const std::vector<bool> before = nodes_needed(graph, {{update.id, 0}});
+    for (const Node& node : graph.nodes())
+      if (node.name.starts_with("shard_") && std::ranges::count(node.inputs, update.inputs[0]) != 0) {
+        BOOST_TEST(before[node.id],
+                   update.name << " may run before " << node.name << " has read its variable");
+        ++readers;
+      }
+  }
+  BOOST_TEST(readers == 6u);  // of each shard: the lookup, the product, and the gradient of the product
 }
 
 // What was not sent is not lost: with a small share of the elements the model learns nearly as well.
