@@ -22,7 +22,7 @@ Status append_rows(const ModelSignature& signature, std::span<const Tensor> outp
   for (size_t k = 0; k < outputs.size(); ++k) {
     Status status = check_rows(signature.outputs[k], outputs[k], instances);
     if (!status.ok())
-      return invalid_argument(status.message() +
+      return invalid_argument(status.text() +
                               "; a request with \"inputs\" instead of \"instances\" returns it whole");
     names.push_back(json_line(signature.outputs[k].name) + ':');
   }
