@@ -13,19 +13,36 @@ constexpr std::chrono::seconds farewell{1};
 
 }  // namespace
 
-/// A message that is being sent, and what opens a stream if it does. Owned by its request, and with it what the request reads.
-struct UcxStream::Sending {
-  std::shared_ptr<UcxStream> stream;
-  OutgoingPiece piece;
-  std::string token = {};
+/// An operation of a stream, which it keeps alive.
+struct UcxStream::Operation : UcxWorker::Operation {
+  explicit Operation(std::shared_ptr<UcxStream> of) : stream(std::move(of)) {}
+  const std::shared_ptr<UcxStream> stream;
 };
 
-/// A piece that is being fetched, into the memory that the decoder wants filled, or into the spill. Owned by its request.
-struct UcxStream::Receiving {
-  std::shared_ptr<UcxStream> stream;
-  size_t bytes = 0;
-  bool direct = false;
+/// A message that is being sent, and what opens a stream if it does.
+struct UcxStream::Sending final : Operation {
+  Sending(std::shared_ptr<UcxStream> of, OutgoingPiece what, std::string opening = {})
+      : Operation(std::move(of)), piece(std::move(what)), token(std::move(opening)) {}
+  OutgoingPiece piece;
+  const std::string token;
 };
+
+/// A piece that is being fetched, into the memory that the decoder wants filled, or into the spill.
+struct UcxStream::Receiving final : Operation {
+  Receiving(std::shared_ptr<UcxStream> of, size_t count, bool is_direct)
+      : Operation(std::move(of)), bytes(count), direct(is_direct) {}
+  const size_t bytes;
+  const bool direct;
+};
+
+/// Ends an operation whose callback UCX has called, with what was given to it as `data`.
+template <class Ended>
+std::unique_ptr<Ended> UcxStream::end(void* request, void* data) {
+  const auto* const ended = static_cast<Ended*>(data);
+  UcxStream& stream = *ended->stream;
+  stream.ucx_.request_free(request);
+  return std::unique_ptr<Ended>(static_cast<Ended*>(stream.worker_.end(ended).release()));
+}
 
 UcxStream::UcxStream(UcxWorker& worker, std::string key, std::string peer)
     : worker_(worker), ucx_(worker.ucx()), io_(worker.io()), timer_(io_), key_(std::move(key)),
@@ -57,9 +74,9 @@ void UcxStream::open(const TransportOffer& offer, int64_t deadline,
   });
   const auto content = key_ + worker_.address();
   const auto bytes = std::as_bytes(std::span(content));
-  auto opening = std::make_unique<Sending>(Sending{shared_from_this(), {}, offer.token});
-  opening->piece.joined.assign(bytes.begin(), bytes.end());
-  begin(UcxWorker::opening_id, std::move(opening));
+  OutgoingPiece piece;
+  piece.joined.assign(bytes.begin(), bytes.end());
+  begin(UcxWorker::opening_id, std::make_unique<Sending>(shared_from_this(), std::move(piece), offer.token));
 }
 
 Status UcxStream::accept(std::span<const std::byte> content) {
@@ -98,7 +115,7 @@ void UcxStream::flush() {
 
 void UcxStream::send_piece(OutgoingPiece piece) {
   piece.header.key = peer_key_;
-  begin(UcxWorker::piece_id, std::make_unique<Sending>(Sending{shared_from_this(), std::move(piece)}));
+  begin(UcxWorker::piece_id, std::make_unique<Sending>(shared_from_this(), std::move(piece)));
 }
 
 void UcxStream::begin(unsigned id, std::unique_ptr<Sending> sending) {
@@ -108,8 +125,7 @@ void UcxStream::begin(unsigned id, std::unique_ptr<Sending> sending) {
   param.flags = piece.frame ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   param.user_data = sending.get();
   param.cb.send = [](void* request, ucs_status_t status, void* data) {
-    const std::unique_ptr<Sending> done(static_cast<Sending*>(data));
-    done->stream->ucx_.request_free(request);
+    const auto done = end<Sending>(request, data);
     done->stream->sent(*done, status);
     done->stream->flush();
   };
@@ -120,7 +136,7 @@ void UcxStream::begin(unsigned id, std::unique_ptr<Sending> sending) {
       ucx_.am_send_nbx(endpoint_, id, header.data(), header.size(), bytes.data(), bytes.size(), &param);
   worker_.work_soon();
   if (UCS_PTR_IS_PTR(request))
-    (void)sending.release();
+    worker_.keep(std::move(sending));
   else
     sent(*sending, UCS_PTR_RAW_STATUS(request));
 }
@@ -195,13 +211,12 @@ void UcxStream::fetch(const Waiting& piece) {
   const auto wanted = decoder_->wanted();
   const bool direct = wanted.size() >= piece.size;
   if (!direct) spill_.resize(piece.size);
-  auto receiving = std::make_unique<Receiving>(Receiving{shared_from_this(), piece.size, direct});
+  auto receiving = std::make_unique<Receiving>(shared_from_this(), piece.size, direct);
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.user_data = receiving.get();
   param.cb.recv_am = [](void* request, ucs_status_t status, size_t, void* data) {
-    const std::unique_ptr<Receiving> done(static_cast<Receiving*>(data));
-    done->stream->ucx_.request_free(request);
+    const auto done = end<Receiving>(request, data);
     done->stream->fetched(*done, status);
     done->stream->take_waiting();
   };
@@ -210,7 +225,7 @@ void UcxStream::fetch(const Waiting& piece) {
                                              direct ? wanted.data() : spill_.data(), piece.size, &param);
   worker_.work_soon();
   if (UCS_PTR_IS_PTR(request))
-    (void)receiving.release();
+    worker_.keep(std::move(receiving));
   else
     fetched(*receiving, UCS_PTR_RAW_STATUS(request));
 }
@@ -275,20 +290,19 @@ void UcxStream::peer_ended() {
 /// Closes when everything that was sent is on its way.
 void UcxStream::close_when_flushed() {
   if (closed_ || std::exchange(flushing_, true)) return;
-  auto* const self = new std::shared_ptr<UcxStream>(shared_from_this());
+  auto flushing = std::make_unique<Operation>(shared_from_this());
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.user_data = self;
+  param.user_data = flushing.get();
   param.cb.send = [](void* request, ucs_status_t, void* data) {
-    const std::unique_ptr<std::shared_ptr<UcxStream>> stream(static_cast<std::shared_ptr<UcxStream>*>(data));
-    (*stream)->ucx_.request_free(request);
-    (*stream)->close();
+    end<Operation>(request, data)->stream->close();
   };
   const auto request = ucx_.ep_flush_nbx(endpoint_, &param);
   worker_.work_soon();
-  if (UCS_PTR_IS_PTR(request)) return;
-  delete self;
-  close();
+  if (UCS_PTR_IS_PTR(request))
+    worker_.keep(std::move(flushing));
+  else
+    close();
 }
 
 void UcxStream::close_at(std::chrono::steady_clock::time_point time) {

@@ -54,8 +54,11 @@ class UcxStream final : public std::enable_shared_from_this<UcxStream> {
   void abandon() { close(); }
 
  private:
+  struct Operation;
   struct Sending;
   struct Receiving;
+  template <class Ended>
+  static std::unique_ptr<Ended> end(void* request, void* data);
   /// A piece that cannot be taken yet: its bytes, or what describes them.
   struct Waiting {
     PieceHeader::Kind kind = PieceHeader::Kind::Bytes;

@@ -105,6 +105,15 @@ Status UcxWorker::set_handler(unsigned id, ucp_am_recv_callback_t function) {
 
 // Work.
 
+void UcxWorker::keep(std::unique_ptr<Operation> operation) {
+  const Operation* const key = operation.get();
+  operations_.emplace(key, std::move(operation));
+}
+
+std::unique_ptr<UcxWorker::Operation> UcxWorker::end(const Operation* operation) {
+  return std::move(operations_.extract(operation).mapped());
+}
+
 void UcxWorker::watch() {
   wakeup_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                      [weak = weak_from_this()](const SocketError& error) {
@@ -234,6 +243,7 @@ UcxWorker::~UcxWorker() {
     progress_while([this] { return !to_close_.empty() || closing_ > 0; });
     if (wakeup_.is_open()) wakeup_.release();
     ucx_.worker_destroy(worker_);
+    operations_.clear();
   }
   if (context_) ucx_.cleanup(context_);
 }

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "actors/engine/polled.h"
@@ -30,6 +31,11 @@ class UcxWorker final : public Polled, public std::enable_shared_from_this<UcxWo
   static constexpr unsigned opening_id = 0, piece_id = 1;
   /// Called with the token of an offer, and what the peer has sent with it.
   using Opening = std::function<void(std::span<const std::byte> token, std::span<const std::byte> content)>;
+
+  /// What UCX uses while an operation is under way, and the callback at its end.
+  struct Operation {
+    virtual ~Operation() = default;
+  };
 
   /// Fails with FailedPrecondition if UCX cannot be used, and with Unavailable if it finds no device.
   static Result<std::shared_ptr<UcxWorker>> make(boost::asio::io_context& io);
@@ -51,6 +57,10 @@ class UcxWorker final : public Polled, public std::enable_shared_from_this<UcxWo
   void close(ucp_ep_h endpoint);
   void add(const std::string& key, UcxStream& stream) { streams_.emplace(key, &stream); }
   void remove(const std::string& key);
+  /// Keeps what an operation that was begun uses, until end(). What has not ended when this worker is destroyed, because its peer has
+  /// died and UCX does not notice it, is destroyed with it.
+  void keep(std::unique_ptr<Operation> operation);
+  std::unique_ptr<Operation> end(const Operation* operation);
   /// Call after each operation that was begun: it may need this thread to go on.
   void work_soon();
 
@@ -83,6 +93,7 @@ class UcxWorker final : public Polled, public std::enable_shared_from_this<UcxWo
   std::string address_;
   Opening opening_;
   std::map<std::string, UcxStream*, std::less<>> streams_;  ///< by key
+  std::unordered_map<const Operation*, std::unique_ptr<Operation>> operations_;
   std::vector<ucp_ep_h> to_close_;
   int closing_ = 0;     ///< endpoints that UCX is closing
   bool spins_ = false;  ///< the thread spins before it sleeps, and calls sleep() then
