@@ -1,5 +1,5 @@
 // Measures all-reduce between processes of this machine. This process is one rank; bench/peers/allreduce.py starts all of them.
-//   allreduce_bench RANK ENDPOINT,ENDPOINT,... BYTES:STEPS...
+//   allreduce_bench RANK ENDPOINT,ENDPOINT,... shared|tcp BYTES:STEPS...
 // Rank 0 prints a line "BYTES SECONDS" for each size: the median time of a step that sums a tensor of floats over all ranks. Every
 // rank checks the sums. Exits with 1 if they are wrong.
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,10 +23,11 @@ using Clock = std::chrono::steady_clock;
 
 /// A process that has one task and one device, linked to those of the other ranks.
 struct Rank {
-  Rank(int rank, const std::string& endpoints) : number(rank) {
+  Rank(int rank, const std::string& endpoints, Transport transport) : number(rank) {
     RuntimeOptions options{.threads = 1, .tasks = {{"worker", rank, 1}}};
     options.cluster.emplace();
     options.cluster->name = "bench";
+    options.cluster->transport = transport;
     std::istringstream list(endpoints);
     for (std::string endpoint; std::getline(list, endpoint, ',');) {
       const int task = static_cast<int>(members.size());
@@ -75,12 +77,13 @@ struct Rank {
 };
 
 int run(int count, char** arguments) {
-  if (count < 4) {
-    std::fprintf(stderr, "usage: allreduce_bench RANK ENDPOINT,... BYTES:STEPS...\n");
+  const std::string_view transport = count < 5 ? "" : arguments[3];
+  if (transport != "shared" && transport != "tcp") {
+    std::fprintf(stderr, "usage: allreduce_bench RANK ENDPOINT,... shared|tcp BYTES:STEPS...\n");
     return 2;
   }
-  Rank rank(std::atoi(arguments[1]), arguments[2]);
-  for (int i = 3; i < count; ++i) {
+  Rank rank(std::atoi(arguments[1]), arguments[2], transport == "tcp" ? Transport::Tcp : Transport::Shared);
+  for (int i = 4; i < count; ++i) {
     char* end = nullptr;
     const int64_t bytes = std::strtoll(arguments[i], &end, 10);
     const int steps = *end == ':' ? std::atoi(end + 1) : 10;

@@ -1,7 +1,8 @@
-"""Compares all-reduce between processes of this machine in Troupe and in torch.distributed with gloo, which take turns in one run:
+"""Compares all-reduce between processes of this machine in Troupe, through shared memory and over TCP, and in torch.distributed with
+gloo, which take turns in one run:
    python bench/peers/allreduce.py build/release/bench/allreduce_bench [rounds [ranks [largest size in bytes]]]
 Needs a virtual environment with torch (CPU). Each rank is a process with one compute thread. Prints a table for bench/README.md: the
-median over the rounds of the median time of a step, with the minimum and maximum, and the ratio of the medians.
+median over the rounds of the median time of a step, with the minimum and maximum, and the ratios of the medians.
 """
 import os
 import socket
@@ -36,10 +37,10 @@ def times_of(commands):
     return {int(size): float(seconds) for size, seconds in (line.split() for line in outputs[0].splitlines())}
 
 
-def ours(program, ranks, sizes):
+def ours(program, ranks, sizes, transport):
     endpoints = ",".join(free_endpoints(ranks))
     plan = ["%d:%d" % (size, steps(size)) for size in sizes]
-    return times_of([[program, str(rank), endpoints] + plan for rank in range(ranks)])
+    return times_of([[program, str(rank), endpoints, transport] + plan for rank in range(ranks)])
 
 
 def theirs(ranks, sizes):
@@ -83,15 +84,16 @@ def cell(seconds):
 
 def main(program, rounds, ranks, largest):
     sizes = [size for size in SIZES if size <= largest]
-    rows = {size: ([], []) for size in sizes}
+    rows = {size: ([], [], []) for size in sizes}
     for _ in range(rounds):
-        for side, times in enumerate((ours(program, ranks, sizes), theirs(ranks, sizes))):
+        sides = ours(program, ranks, sizes, "shared"), ours(program, ranks, sizes, "tcp"), theirs(ranks, sizes)
+        for side, times in enumerate(sides):
             for size in sizes:
                 rows[size][side].append(times[size])
-    print("| size | Troupe | gloo | ratio of times |\n|---|---|---|---|")
-    for size, (mine, gloo) in rows.items():
-        print("| %s | %s | %s | %.2f |" % (text(size), cell(mine), cell(gloo),
-                                           statistics.median(mine) / statistics.median(gloo)))
+    print("| size | Troupe | Troupe over TCP | gloo | ratio | ratio over TCP |\n|---|---|---|---|---|---|")
+    for size, (shared, tcp, gloo) in rows.items():
+        ratios = tuple(statistics.median(mine) / statistics.median(gloo) for mine in (shared, tcp))
+        print("| %s | %s | %s | %s | %.2f | %.2f |" % (text(size), cell(shared), cell(tcp), cell(gloo), *ratios))
 
 
 if __name__ == "__main__":
