@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 using Done = std::function<bool()>;
 
-constexpr std::chrono::microseconds spin_time{20};
+constexpr std::chrono::microseconds spin_time{60};
 /// The control thread looks this often whether guests still come.
 constexpr auto min_guest_pause = 200us, max_guest_pause = 2000us;
 constexpr int max_spin_luck = 4;
@@ -197,12 +197,12 @@ bool ControlThread::Impl::find_work(const Done& done) {
   const auto end = std::chrono::steady_clock::now() + (spins ? spin_time : 0us);
   bool spun = false;
   do {
-    if (any_polled([](Polled& one) { return one.poll(); })) {
+    if (any_polled([](Polled& one) { return one.poll(); }) || io.poll_one() != 0) {
       if (spun && spins) spin_luck = std::min(spin_luck + 1, max_spin_luck);
       return true;
     }
     spun = true;
-    if (io.poll_one() != 0 || (done && done())) return true;
+    if (done && done()) return true;
     for (int i = 0; i < 16; ++i) pause();
   } while (std::chrono::steady_clock::now() < end);
   if (spins) spin_luck = std::max(spin_luck - 2, 0);
