@@ -18,7 +18,7 @@ SIZES = [1 << power for power in range(10, 27, 2)]
 def main(program, rounds):
     series = {}
     for ranks in RANKS:
-        runs = [ours(program, ranks, SIZES) for _ in range(rounds)]
+        runs = [ours(program, ranks, SIZES, "shared") for _ in range(rounds)]
         series[f"{ranks} ranks"] = [
             (size, 2 * (ranks - 1) / ranks * size / statistics.median(run[size] for run in runs) / 1e9) for size in SIZES]
     print_head("GB/s", *series)
