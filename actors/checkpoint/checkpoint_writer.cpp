@@ -18,7 +18,8 @@ constexpr size_t max_held = 2;
 
 class WriterRole final : public OffloadingRole {
  public:
-  WriterRole(ActorNode& node, std::shared_ptr<TaskSites> task) : OffloadingRole(node), task_(std::move(task)) {
+  WriterRole(ActorNode& node, std::shared_ptr<TaskSites> task)
+      : OffloadingRole(node), task_(std::move(task)) {
     on<wire::HoldShard>([this](const auto& message, Reply reply) { hold(message, std::move(reply)); });
     on<wire::SaveShard>([this](const auto& message, Reply reply) { save(message, std::move(reply)); });
     on<wire::ReadShards>(

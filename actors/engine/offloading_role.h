@@ -10,8 +10,8 @@ class OffloadingRole : public Role {
  protected:
   explicit OffloadingRole(ActorNode& node) : node_(node) {}
 
-  // Each of these runs `work` on another thread, then calls `then` in this actor with its result; with Internal if `work` throws. If
-  // the actor ends meanwhile, `then` is not called.
+  // Each of these runs `work` on another thread, then calls `then` in this actor with its result; with Internal if `work` throws.
+  // If the actor ends meanwhile, `then` is not called.
 
   /// Runs a computation: on the pool, or on the thread that runs this actor if that thread may compute.
   template <class T>

@@ -57,8 +57,8 @@ class UcxWorker final : public Polled, public std::enable_shared_from_this<UcxWo
   void close(ucp_ep_h endpoint);
   void add(const std::string& key, UcxStream& stream) { streams_.emplace(key, &stream); }
   void remove(const std::string& key);
-  /// Keeps what an operation that was begun uses, until end(). What has not ended when this worker is destroyed, because its peer has
-  /// died and UCX does not notice it, is destroyed with it.
+  /// Keeps what an operation that was begun uses, until end(). If UCX has not ended it when this worker is destroyed, because the
+  /// peer has died without UCX noticing it, it is destroyed with the worker.
   void keep(std::unique_ptr<Operation> operation);
   std::unique_ptr<Operation> end(const Operation* operation);
   /// Call after each operation that was begun: it may need this thread to go on.

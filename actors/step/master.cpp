@@ -33,8 +33,8 @@ struct Prepared {
   uint64_t handle = 0;  ///< is also the number of the partition
   size_t feeds = 0, fetches = 0;
   std::vector<Share> shares;
-  size_t registering =
-      0;  ///< how many workers have not answered RegisterPartition, and 1 while it is compiled
+  /// How many workers have not answered RegisterPartition, and one more while the signature is compiled.
+  size_t registering = 0;
   Status failure;
   struct Waiting {
     Reply reply;
@@ -182,13 +182,13 @@ class MasterRole final : public OffloadingRole {
     if (to_compile_.size() == 1) compile_next();
   }
 
-  /// Compiles the first signature that waits for it, on the pool: a large graph takes a second. One at a time, because each needs the
-  /// homes that those before it have chosen.
+  /// Compiles the first signature that waits for it, on the pool: a large graph takes a second. One at a time, because each needs
+  /// the homes that those before it have chosen.
   void compile_next() {
-    const auto& [prepared, signature] = to_compile_.front();
+    const ToCompile& next = to_compile_.front();
     compute<Compiled>(
-        [graph = graph_, signature, &node = node_, workers = workers_, options = options_,
-         owner = PartitionOwner{address_, session_, prepared->handle}, homes = homes_] {
+        [graph = graph_, signature = next.signature, &node = node_, workers = workers_, options = options_,
+         owner = PartitionOwner{address_, session_, next.prepared->handle}, homes = homes_] {
           return compile(*graph, signature, *node.library, workers, options, owner, *homes);
         },
         [this](Result<Compiled> compiled) {

@@ -15,8 +15,8 @@ namespace troupe::serve {
 /// as append_json() does.
 Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs,
                           std::optional<int64_t> instances, std::string& to);
-/// Appends {"results": [[["LABEL", SCORE], ...], ...]}. Fails with InvalidArgument unless the signature has the probabilities of the
-/// classes for each instance.
+/// Appends {"results": [[["LABEL", SCORE], ...], ...]}. Fails with InvalidArgument unless the signature has the probabilities of
+/// the classes for each instance.
 Status append_classes(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
                       std::span<const std::string> classes, std::string& to);
 /// Appends {"results": [NUMBER, ...]}. Fails with InvalidArgument unless the signature has one output, with a number for each

@@ -96,7 +96,8 @@ class Builder {
 
     const Scope& root = builder_.root();
     result_.loss = std::get<Output>(means.back());
-    std::vector<Output> reads = all_means.nodes();  // of every shard; the means are outputs of the first shard's nodes
+    // The means are outputs of the first shard's nodes, but all shards must have read the variables.
+    std::vector<Output> reads = all_means.nodes();
     reads.push_back(result_.loss);
     strategy().read_first(root, reads);
     std::vector<nn::VariableGradient> gradients;
