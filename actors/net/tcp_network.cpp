@@ -46,7 +46,7 @@ class TcpConnection final : public Connection {
       : stream_(std::move(stream)), open_(std::move(open)) {
     ++open_->count;
   }
-  ~TcpConnection() override {
+  ~TcpConnection() override {  // NOLINT(bugprone-exception-escape): timers are cancelled without failure
     --open_->count;
     stream_->release();
   }
@@ -236,7 +236,7 @@ Result<std::unique_ptr<Network::Listener>> TcpNetwork::listen(const std::string&
    public:
     TcpListener(std::shared_ptr<Acceptor> acceptor, std::string endpoint)
         : acceptor_(std::move(acceptor)), endpoint_(std::move(endpoint)) {}
-    ~TcpListener() override { acceptor_->close(); }
+    ~TcpListener() override { acceptor_->close(); }  // NOLINT(bugprone-exception-escape): as above
     const std::string& endpoint() const override { return endpoint_; }
 
    private:
