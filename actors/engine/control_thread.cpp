@@ -24,6 +24,8 @@ using namespace std::chrono_literals;
 
 using Done = std::function<bool()>;
 
+/// How long a thread looks for work before it sleeps. Waking a thread of another core takes 25 us or more (bench/README.md), and an
+/// answer needs two of these.
 constexpr std::chrono::microseconds spin_time{60};
 /// The control thread looks this often whether guests still come.
 constexpr auto min_guest_pause = 200us, max_guest_pause = 2000us;

@@ -1,6 +1,6 @@
 // Link: the connections of this node to one other node (messages/schemas/link.capnp). It makes stubs of the peer's actors, sends
-// the messages that the stubs receive, and delivers the messages of the peer to actors of this node. Owned by Peers. actor() and
-// unsent() may be called from any thread, the other functions on the control thread only. Times in nanoseconds.
+// the messages that the stubs receive, and delivers the messages of the peer to actors of this node. Owned by Peers. Any thread
+// may call actor() and unsent(); the other functions are for the control thread only. Times in nanoseconds.
 #pragma once
 
 #include <atomic>

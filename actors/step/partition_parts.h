@@ -1,5 +1,5 @@
-// PartitionParts: what a worker prepares of a RegisterPartition (messages/schemas/worker.capnp): for each of its devices, the plan
-// and the means to carry out its nodes. Preparing a large graph lasts for a second, so it runs on the pool.
+// PartitionPart: what a worker prepares of a RegisterPartition (messages/schemas/worker.capnp) for one of its devices: the plan and
+// the means to carry out its nodes. Preparing a large graph lasts for a second, so it runs on the pool.
 #pragma once
 
 #include <memory>
