@@ -21,15 +21,15 @@ struct NodeProfile {
   uint64_t runs = 0;
   /// The time of all runs together. For an op that an actor carries out, only the time until the request was sent.
   std::chrono::nanoseconds time{0};
-  std::string edge;  ///< for a Send or Recv: what names the edge, equal for both
-  std::string peer;  ///< for a Send or Recv: the full name of the device at the other end
-  std::vector<NodeSpan> spans;
+  std::string edge{};  ///< for a Send or Recv: what names the edge, equal for both
+  std::string peer{};  ///< for a Send or Recv: the full name of the device at the other end
+  std::vector<NodeSpan> spans{};
 };
 
 /// The profile of the part of a step on one device.
 struct DeviceProfile {
-  std::string device;              ///< full name
-  std::vector<NodeProfile> nodes;  ///< the nodes that ran
+  std::string device;                ///< full name
+  std::vector<NodeProfile> nodes{};  ///< the nodes that ran
   /// The time during which a thread drove the part: its nodes and the work between them.
   std::chrono::nanoseconds driven{0};
   /// The time from the start to the end of the part. The rest beside `driven` was spent waiting.
