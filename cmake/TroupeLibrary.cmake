@@ -46,6 +46,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/allreduce_means.h
   apps/nn/class_losses.h
   apps/nn/decoding.h
+  apps/nn/gradient_combination.h
   apps/nn/gradient_compression.h
   apps/nn/embedding_lookup.h
   apps/nn/gradients.h

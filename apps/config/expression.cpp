@@ -219,6 +219,11 @@ std::string found(std::string_view text, size_t offset) {
   return "; found '" + std::string(text.substr(offset, end - offset)) + "'";
 }
 
+void collect_names(const Expression& expression, std::set<std::string>& names) {
+  if (expression.kind == Expression::Kind::Name) names.insert(expression.name);
+  for (const Expression& child : expression.children) collect_names(child, names);
+}
+
 }  // namespace
 
 std::variant<Expression, SyntaxError> parse_expression(std::string_view text) {
@@ -238,6 +243,13 @@ std::variant<Expression, SyntaxError> parse_expression(std::string_view text) {
   } catch (const SyntaxError& error) {
     return error;
   }
+}
+
+std::set<std::string> names_in(std::string_view text) {
+  std::set<std::string> names;
+  const auto parsed = parse_expression(text);
+  if (const auto* const expression = std::get_if<Expression>(&parsed)) collect_names(*expression, names);
+  return names;
 }
 
 }  // namespace troupe::config

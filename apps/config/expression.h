@@ -7,6 +7,7 @@
 //   names      letters, digits and '_'
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -34,5 +35,8 @@ inline constexpr size_t max_expression_bytes = 16384;
 inline constexpr int max_expression_height = 200;
 
 std::variant<Expression, SyntaxError> parse_expression(std::string_view text);
+
+/// Returns the names in an expression; none if it has a syntax error.
+std::set<std::string> names_in(std::string_view text);
 
 }  // namespace troupe::config

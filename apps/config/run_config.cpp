@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "apps/config/combination.h"
 #include "apps/config/cross_checks.h"
 #include "apps/config/data_keys.h"
 #include "apps/config/model.h"
@@ -165,6 +166,7 @@ Replication read_replication(const Reader& replication) {
   out.average_every = replication.get<int64_t>("average_every");
   if (replication.has("compression")) out.compression = replication.string("compression");
   out.keep = replication.get<double>("keep");
+  if (replication.has("combine")) out.combine = replication.text("combine");
   out.shard_optimizer = replication.get<bool>("shard_optimizer");
   if (replication.has("outer")) out.outer = read_optimizer(replication.table("outer"));
   return out;
@@ -271,6 +273,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.document = document;
   check_across_keys(config, refused_paths, diagnostics);
   refused.complete = refused.complete && names_are_complete(refused_paths, root);
+  check_combination(config, ops, diagnostics);
   check_model(config, std::move(refused), std::move(ops), diagnostics);
   if (!diagnostics.empty()) return diagnostics.status();
   return config;

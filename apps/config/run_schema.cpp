@@ -294,6 +294,10 @@ constexpr Key keys[] = {
      {.initial = "\"none\"", .choices = "none|bfloat16|float16|topk", .when = "mode=sync|allreduce"}},
     {"train.replication.keep", Kind::Number, "share of the elements of a gradient that travel",
      {.initial = "0.01", .range = {.low = 0, .high = 1, .above = true}, .when = "compression=topk"}},
+    {"train.replication.combine", Kind::Expression,
+     "what takes the place of the mean of the gradients of all shards, such as \"median\"; an expression of gradients "
+     "[shards, elements], samples [shards, 1], sorted (the gradients, sorted for each element), mean and median [elements]",
+     {.when = "mode=sync"}},
     {"train.checkpoint", Kind::Section, "when the state is saved", {.initial = "{}"}},
     {"train.checkpoint.every", Kind::Period, "time or number of steps between two checkpoints",
      {.initial = "\"60s\""}},

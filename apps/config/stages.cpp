@@ -5,30 +5,13 @@
 #include "apps/config/expression.h"
 
 namespace troupe::config {
-namespace {
-
-void collect_names(const Expression& expression, std::set<std::string>& names) {
-  if (expression.kind == Expression::Kind::Name) names.insert(expression.name);
-  for (const Expression& child : expression.children) collect_names(child, names);
-}
-
-/// Returns the names in an expression; none if it has a syntax error, which is reported where it is evaluated.
-std::set<std::string> names_in(const Definition& definition) {
-  std::set<std::string> names;
-  const auto parsed = parse_expression(definition.expression.text);
-  if (const auto* const expression = std::get_if<Expression>(&parsed)) collect_names(*expression, names);
-  return names;
-}
-
-}  // namespace
-
 StagePlan::StagePlan(const std::vector<Stage>& stages, bool complete, std::vector<Definition>& definitions,
                      Diagnostics& diagnostics)
     : given_(definitions.size(), false) {
   if (stages.empty()) return;
   for (size_t i = 0; i < definitions.size(); ++i) {
     index_.emplace(definitions[i].name, i);
-    names_.push_back(names_in(definitions[i]));
+    names_.push_back(names_in(definitions[i].expression.text));
   }
   take_members(stages, complete, definitions, diagnostics);
   follow_inputs(definitions);
@@ -96,7 +79,7 @@ void StagePlan::check_order(const std::vector<Stage>& stages, std::span<const De
 int64_t StagePlan::stage_of(const Definition& user, std::span<const Definition> definitions) const {
   int64_t stage = 0;
   if (index_.empty()) return stage;
-  for (const std::string& name : names_in(user))
+  for (const std::string& name : names_in(user.expression.text))
     if (const auto used = index_.find(name); used != index_.end())
       stage = std::max(stage, definitions[used->second].stage);
   return stage;

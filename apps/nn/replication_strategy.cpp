@@ -88,6 +88,10 @@ Output SyncReplicas::push(const Scope& scope, const Rule& rule, bool wait) const
   inputs.insert(inputs.end(), rule.values.begin(), rule.values.end());
   inputs.push_back(samples_);
   for (const Output& earlier : rule.after) inputs.push_back(counter_of_.at(earlier.node));
+  const bool is_combined = options_.combination && !rule.gradient.empty() && !rule.is_averaged;
+  const FunctionName combine{
+      is_combined ? combining_function(scope, scope.dtype(rule.variables.front()), options_.combination)
+                  : ""};
   return {scope.add("SyncReplicasApply", std::move(inputs),
                     {{"N", static_cast<int64_t>(rule.variables.size())},
                      {"M", static_cast<int64_t>(rule.after.size())},
@@ -95,6 +99,7 @@ Output SyncReplicas::push(const Scope& scope, const Rule& rule, bool wait) const
                      {"options", rule.options},
                      {"gradient", rule.gradient},
                      {"indices", rule.indices},
+                     {"combine", combine},
                      {"shard", int64_t{-1}},
                      {"shards", options_.shards},
                      {"worker", options_.worker},

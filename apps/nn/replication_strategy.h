@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/nn/gradient_combination.h"
 #include "apps/nn/gradients.h"
 
 #pragma GCC visibility push(default)
@@ -26,6 +27,8 @@ struct Rule {
   std::string indices = {};
   std::vector<std::string> options = {};  ///< the names of its bool attributes that are true
   std::vector<Output> after = {};  ///< targets of other rules of these variables, which are applied before
+  /// Whether `gradient` names something else than a gradient of the loss, whose mean is wanted however gradients are combined.
+  bool is_averaged = false;
 };
 
 /// The strategy without replication: a rule is applied when the step reaches its node.
@@ -77,7 +80,7 @@ class LocalValues {
 
 /// The strategy of one worker in synchronous replication. A step pushes the gradients of one logical shard, the one that the step
 /// names (StepOptions::shard). Each rule is applied once per round, with the mean of the gradients of all shards that count,
-/// weighted by samples and summed in shard order (SyncReplicasApply). All workers must add the same rules in the same order. The
+/// weighted by samples and summed in shard order, or another combination of them (SyncReplicasApply). All workers must add the same rules in the same order. The
 /// nodes run only in training steps.
 class SyncReplicas final : public ReplicationStrategy {
  public:
@@ -86,6 +89,8 @@ class SyncReplicas final : public ReplicationStrategy {
     int64_t worker = 0;  ///< the number of this worker, for messages to people
     /// The training with a coordinator that the steps belong to (messages/schemas/rounds.capnp); 0: none.
     int64_t training = 0;
+    Combination combination =
+        {};  ///< takes the place of the mean; empty: none. All gradients must be dense then
   };
   /// `samples` is the number of samples of the step's shard, an int64 scalar.
   SyncReplicas(Output samples, const Options& options, LocalValues& values)

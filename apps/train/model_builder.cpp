@@ -186,7 +186,7 @@ std::vector<nn::VariableGradient> ModelBuilder::contributed(const Scope& scope,
     for (nn::VariableGradient& one : gradients)
       one = function(at(scope, one), std::vector{one}, limit...).front();
   };
-  if (!optimizer.takes_rows()) change(nn::all_dense);
+  if (!optimizer.takes_rows() || !train.replication.combine.text.empty()) change(nn::all_dense);
   if (train.clip.value) change(nn::clip_by_value, *train.clip.value);
   if (train.clip.norm) change(nn::clip_by_norm, *train.clip.norm);
   if (train.clip.global_norm)
@@ -235,8 +235,11 @@ Output update_averages(const Scope& scope, const std::vector<AverageUpdate>& ave
   for (const auto& [variable, difference, rate] : averages) {
     const Scope beside = inner.colocated_with(variable).with_prefix(scope.graph().node(variable.node).name);
     const Output factor = beside.constant(value_or_throw(to_tensor(rate, scope.dtype(variable))));
-    updates.push_back(
-        strategy.apply(beside, {"ApplyGradientDescent", {variable}, {factor, difference}, "delta"}));
+    updates.push_back(strategy.apply(beside, {.op = "ApplyGradientDescent",
+                                              .variables = {variable},
+                                              .values = {factor, difference},
+                                              .gradient = "delta",
+                                              .is_averaged = true}));
   }
   return inner.group(updates);
 }

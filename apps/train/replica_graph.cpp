@@ -1,5 +1,6 @@
 #include "apps/train/replica_graph.h"
 
+#include "apps/config/combination.h"
 #include "apps/train/model_builder.h"
 #include "apps/train/optimizer_builder.h"
 #include "apps/train/rounds.h"
@@ -66,7 +67,10 @@ class Builder {
   /// Adds the synchronous update, which uses the gradients of all shards that count.
   void update_together(const Tower& tower) {
     nn::SyncReplicas strategy(result_.inputs.samples,
-                              {.shards = builder_.shards(), .worker = worker_, .training = training_},
+                              {.shards = builder_.shards(),
+                               .worker = worker_,
+                               .training = training_,
+                               .combination = config::combination_of(config_)},
                               values_);
     std::vector<Output> updates = apply(tower, strategy);
     SyncParts& sync = result_.sync.emplace();
@@ -102,7 +106,11 @@ class Builder {
     const Scope there = builder_.with_variables();
     const Output none = zeros(there, std::vector<int64_t>{}, there.dtype(result_.loss));
     const Output loss = local_variable(there.with_prefix("train"), none, "batch_loss");
-    const Output updated = strategy.apply(there, {"Assign", {loss}, {result_.loss}, "value"});
+    const Output updated = strategy.apply(there, {.op = "Assign",
+                                                  .variables = {loss},
+                                                  .values = {result_.loss},
+                                                  .gradient = "value",
+                                                  .is_averaged = true});
     sync.batch_loss = read_after({updated}, loss);
     sync.loss_round = read_after({sync.batch_loss}, strategy.counters().back());
     return updated;

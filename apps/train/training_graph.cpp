@@ -1,5 +1,6 @@
 #include "apps/train/training_graph.h"
 
+#include "apps/config/combination.h"
 #include "apps/train/local_copies.h"
 #include "apps/train/model_builder.h"
 #include "apps/train/optimizer_builder.h"
@@ -17,6 +18,7 @@ class SharedUpdate {
                const std::vector<ShardParts>& shards)
       : config_(config), builder_(builder), shards_(shards), root_(builder.root()),
         compression_(make_compression(config.train.replication)),
+        combination_(config::combination_of(config)),
         sends_means_(compression_ && config.train.replication.mode == config::ReplicationMode::AllReduce) {
     for (const ShardParts& shard : shards) samples_.push_back(shard.samples);
     if (config.is_pipelined()) at_ = beside;
@@ -36,7 +38,7 @@ class SharedUpdate {
     const auto optimizer = at_once ? make_replica_optimizer(train, factor) : make_optimizer(train, factor);
     nn::ReplicationStrategy strategy;
     strategy.read_first(root_, {result.loss});
-    std::vector<Output> updates = {optimizer->apply_gradients(root_, mean_gradients(*optimizer), strategy)};
+    std::vector<Output> updates = {optimizer->apply_gradients(root_, joint_gradients(*optimizer), strategy)};
     if (compression_) {
       updates.insert(updates.end(), compression_->updates().begin(), compression_->updates().end());
       result.begin = local_initializer(root_);
@@ -85,8 +87,8 @@ class SharedUpdate {
                         : compression_->restored(scope, sent, gradient.variable);
   }
 
-  /// Returns the means of the gradients of all shards.
-  std::vector<nn::VariableGradient> mean_gradients(const nn::Optimizer& optimizer) {
+  /// Returns the means of the gradients of all shards, or what the run file says takes their place.
+  std::vector<nn::VariableGradient> joint_gradients(const nn::Optimizer& optimizer) {
     std::map<NodeId, std::vector<Gradient>> gradients;  // by the nodes of the variables, in shard order
     std::vector<Output> order;
     for (size_t shard = 0; shard < shards_.size(); ++shard)
@@ -96,10 +98,17 @@ class SharedUpdate {
       }
     std::vector<nn::VariableGradient> means;
     for (const Output& variable : order) {
-      const Gradient mean = weighted_mean(with(variable), gradients[variable.node], samples_);
+      const Gradient mean = joined(with(variable), gradients[variable.node]);
       means.push_back({sends_means_ ? compression_->restored(root_, mean, variable) : mean, variable});
     }
     return means;
+  }
+
+  Gradient joined(const Scope& scope, const std::vector<Gradient>& gradients) const {
+    if (!combination_) return weighted_mean(scope, gradients, samples_);
+    std::vector<Output> dense;
+    for (const Gradient& gradient : gradients) dense.push_back(nn::values_of(gradient));
+    return nn::combined_gradient(scope, dense, samples_, combination_);
   }
 
   const config::RunConfig& config_;
@@ -108,7 +117,8 @@ class SharedUpdate {
   const Scope root_;
   std::vector<Output> samples_;
   std::optional<nn::GradientCompression> compression_;
-  const bool sends_means_;  ///< whether means are compressed, too
+  const nn::Combination combination_;  ///< empty: the mean
+  const bool sends_means_;             ///< whether means are compressed, too
   nn::ScopeOfGradient at_;
 };
 

@@ -43,8 +43,11 @@ std::set<const Function*> called_functions(const Graph& graph, NodeId first) {
   std::set<const Function*> called;
   std::vector<const Function*> waiting;
   const auto visit = [&](const Node& node) {
-    const Function* const function = is_call(*node.op) ? graph.find_function(callee(node)) : nullptr;
-    if (function && function->body && called.insert(function).second) waiting.push_back(function);
+    for (const AttrDef& attr : node.op->attrs) {
+      if (attr.kind != AttrKind::Function) continue;
+      const Function* const function = graph.find_function(node.attrs.get<FunctionName>(attr.name).name);
+      if (function && function->body && called.insert(function).second) waiting.push_back(function);
+    }
   };
   for (const Node& node : graph.nodes().subspan(first)) visit(node);
   while (!waiting.empty()) {

@@ -52,7 +52,8 @@ bool is_call(const OpDef& op);
 /// Returns the name of the function that a call runs.
 const std::string& callee(const Node& call);
 
-/// Returns the functions that the nodes from number `first` on call, directly or indirectly, as far as they are defined.
+/// Returns the functions that the nodes from number `first` on call or name as attributes, directly or indirectly, as far as they
+/// are defined.
 std::set<const Function*> called_functions(const Graph& graph, NodeId first = 0);
 
 /// Makes a function of a graph, whose _Arg nodes are `arguments`. Leaves out the nodes that neither the results nor `effects` need;

@@ -11,7 +11,7 @@ std::string text_of_one(int64_t value) { return std::to_string(value); }
 std::string text_of_one(bool value) { return value ? "true" : "false"; }
 std::string text_of_one(DType value) { return std::string(name(value)); }
 std::string text_of_one(const PartialShape& value) { return value.text(); }
-std::string text_of_one(const FunctionName& value) { return '@' + value.name; }
+std::string text_of_one(const FunctionName& value) { return value.name.empty() ? "none" : '@' + value.name; }
 
 // Hexadecimal digits distinguish all floats.
 std::string text_of_one(float value) {

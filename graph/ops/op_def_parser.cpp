@@ -182,6 +182,10 @@ Result<AttrValue> parse_scalar(Cursor& cursor, AttrKind kind) {
       return AttrValue(PartialShape(std::move(dims)));
     }
     case AttrKind::Tensor: return parse_bytes(cursor);
+    case AttrKind::Function: {
+      TROUPE_ASSIGN(auto value, cursor.quoted());
+      return AttrValue(FunctionName{std::move(value)});
+    }
     default: return invalid_argument("a default of kind " + std::string(name(kind)) + " is not supported");
   }
 }

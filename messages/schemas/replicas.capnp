@@ -1,5 +1,6 @@
 # Replicas: gathers the gradients of all logical shards for one group of variables and applies their mean, round by round. In
-# synchronous mode round r + 1 applies, once, the mean of one push per shard, weighted by samples and summed in shard order. A push
+# synchronous mode round r + 1 applies, once, the mean of one push per shard, weighted by samples and summed in shard order, or what
+# a function of the user's, which is prepared with the rule, makes of these gradients. A push
 # is identified by (round, worker, shard), and the group by the variable that counts its rounds. That counter, the round applied
 # last, is part of the state and saved with it. So a repeated push is answered and never applied twice. Gradients that were pushed
 # but not applied when the process is lost are pushed again.
@@ -19,6 +20,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
+using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct PushGradient {
@@ -77,9 +79,11 @@ struct ReportArrivals {
   training @0 :UInt64;
 }
 
-struct MeanComputed {
-  # Not a request. Sent by the compute pool to the replicas role in its own process: a mean that is too large for a handler has been
-  # computed. Attachments: the mean and, if it is rows, their numbers.
+struct GradientMade {
+  # Not a request. Sent by the compute pool to the replicas role in its own process: the gradient for the rule, the mean or what the
+  # rule's function has made of the gradients of all shards, was too large for a handler and is there. Attachments: the gradient and,
+  # if it is rows, their numbers; none after a failure.
 
   roundCell @0 :UInt32;
+  failure @1 :Status;         # of the function; not set: none
 }

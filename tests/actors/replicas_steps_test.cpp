@@ -6,7 +6,8 @@
 
 #include "actors/runtime.h"
 #include "actors/step/session.h"
-#include "graph/build/scope.h"
+#include "graph/build/functions.h"
+#include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe {
@@ -240,6 +241,72 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
     BOOST_TEST((status.code() == code), text << " | " << status.message());
     BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
   }
+}
+
+// ps: w, round;  gradients of three shards, of which one is wrong -> w -= 0.1 * their largest elements times all samples
+BOOST_AUTO_TEST_CASE(a_function_takes_the_place_of_the_mean) {
+  for (const int64_t size : {2, 20'000}) {  // the larger gradients are combined outside the handler
+    const std::string name = "of" + std::to_string(size);
+    define_function(graph, {name, {f32, f32}, {f32}}, [](const Scope& s, const std::vector<Output>& of) {
+      return std::vector{mul(s, max(s, of[0], 0), sum(s, of[1]))};
+    });
+    const auto n = static_cast<size_t>(size);
+    const Output w = variable(name + "/w", Tensor::of<float>(Shape{size / 2, 2}, Floats(n, 0)));
+    const Output round = variable(name + "/round", Tensor::scalar<int64_t>(0));
+    std::vector<Output> pushes;
+    for (int64_t shard = 0; shard < 3; ++shard) {
+      Floats values(n, static_cast<float>(shard));
+      values[0] = static_cast<float>(10 - shard);
+      pushes.push_back(descent(round, w, g.constant(Tensor::of<float>(Shape{size / 2, 2}, values)),
+                               samples(shard == 0 ? 0 : 4), shard, 3, {{"combine", FunctionName{name}}}));
+    }
+    Session session = runtime.session(graph);
+    session.run(initializers);
+    session.run(pushes, training(1));
+    const Tensor result = session.run({w})[0];
+    BOOST_TEST((result.shape() == Shape{size / 2, 2}));
+    BOOST_TEST(result.as<float>()[0] == 0 - 0.1f * (9 * 8));  // shard 0 has no samples
+    BOOST_TEST(result.as<float>()[n - 1] == 0 - 0.1f * (2 * 8));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_combine_gradients_fails_and_changes_nothing) {
+  const Output w = variable("w", Tensor::vector<float>({1})),
+               round = variable("w/round", Tensor::scalar<int64_t>(0));
+  const Output gradient = g.constant(Tensor::vector<float>({1})), n = samples(1);
+  const auto define = [&](const std::string& name, size_t arguments, const FunctionBody& body) {
+    define_function(graph, {name, std::vector(arguments, f32), {f32}, name == "draws"}, body);
+  };
+  define("wider", 2, [](const Scope& s, const auto& of) {
+    return std::vector{concat(s, {of[0], of[0]}, 0)};
+  });
+  define("alone", 1, [](const Scope&, const auto& of) { return std::vector{of[0]}; });
+  define("refuses", 2, [](const Scope& s, const auto& of) { return std::vector{reshape(s, of[0], {7})}; });
+  define("draws", 2, [](const Scope& s, const auto& of) {
+    return std::vector{mul(s, of[0], random_uniform(s, shape(s, of[0])))};
+  });
+  const auto combining = [&](const char* name, Attributes more = {}) {
+    more.set("combine", FunctionName{name});
+    return descent(round, w, gradient, n, 0, 1, std::move(more));
+  };
+  const std::tuple<Output, Code, const char*> refused[] = {
+      {combining("nothing"), Code::NotFound, "the graph has no function 'nothing'"},
+      {combining("alone"), Code::InvalidArgument, "function alone has 1 arguments and 1 results"},
+      {combining("draws"), Code::InvalidArgument,
+       "cannot be part of a function that is computed outside steps"},
+      {combining("wider", {{"gradient", std::string()}}), Code::InvalidArgument, "the rule has no gradient"},
+      {combining("wider"), Code::InvalidArgument,
+       "function wider made float[2,1] of gradients float[1,1]; it must make 1 elements"},
+      {combining("refuses"), Code::InvalidArgument, "[Reshape] refuses/"}};
+  Session session = runtime.session(graph);
+  session.run(initializers);
+  for (const auto& [push, code, text] : refused) {
+    const Status status = test::failure_of([&, push = push] { session.run({push}, training(1)); });
+    BOOST_TEST((status.code() == code), text << " | " << status.message());
+    BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
+  }
+  BOOST_TEST(session.run({w})[0].as<float>()[0] == 1);
+  BOOST_TEST(session.run({round})[0].as<int64_t>()[0] == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

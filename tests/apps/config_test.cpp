@@ -188,6 +188,16 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(
       about("replication", "replication = { mode = 'ssp', compression = 'topk' }") ==
       "run.toml:22:31: train.replication.compression: allowed only with mode = \"sync\", \"allreduce\"");
+  BOOST_TEST(about("replication", "replication = { mode = 'allreduce', combine = 'median' }") ==
+             "run.toml:22:37: train.replication.combine: allowed only with mode = \"sync\"");
+  const auto about_combination = [](const std::string& expression) {
+    return about("replication", "replication = { mode = 'sync', combine = '" + expression + "' }");
+  };
+  BOOST_TEST(about_combination("(mean + median) / 2").empty());
+  BOOST_TEST(about_combination("middle") ==
+             "run.toml:22:43: unknown name 'middle'; known: gradients, mean, median, samples, sorted");
+  BOOST_TEST(about_combination("random_shuffle(mean)").find("draws random numbers") != std::string::npos);
+  BOOST_TEST(about_combination("argmax(gradients, 0)").find("expected (float)") != std::string::npos);
   BOOST_TEST(about("replication", "replication = { mode = 'allreduce', keep = 0.1 }") ==
              "run.toml:22:37: train.replication.keep: allowed only with compression = \"topk\"");
   BOOST_TEST(about("replication", "replication = { mode = 'allreduce', compression = 'topk', keep = 0 }") ==

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<ApplyGradient, GradientApplied, TakeGradient, GradientTaken, SetGlobalStep, GlobalStepSet,
              GradientAdded, GetAccumulated, Accumulated>();
   check_each<CancelRequests, RequestExpired>();
-  check_each<PushGradient, Committed, AwaitRound, CancelPushes, ReportArrivals, MeanComputed>();
+  check_each<PushGradient, Committed, AwaitRound, CancelPushes, ReportArrivals, GradientMade>();
   check_each<BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
              FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded, StopFollowing>();
   check_each<BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, MirrorLost, MirrorExpired,

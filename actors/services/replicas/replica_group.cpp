@@ -63,6 +63,11 @@ Status ReplicaGroup::check_against_first(const Push& push, const UpdateRule& rul
       push->getIndices() != other->getIndices() || push.attachments().size() != other.attachments().size())
     return refuse("the rule", rule.node->type(),
                   rule_->node->type() + " on other variables or with other attributes");
+  const auto combination = [](const UpdateRule& of) {
+    return of.combination ? "'" + of.combination->function().name + "'" : std::string("none");
+  };
+  if (combination(rule) != combination(*rule_))
+    return refuse("the combining function", combination(rule), combination(*rule_));
   if (push->getGradient() < 0) return {};
   const Tensor &ours = gradient_of(push), &theirs = gradient_of(other);
   if (are_alike(push, ours, theirs)) return {};
@@ -122,10 +127,10 @@ std::vector<int64_t> ReplicaGroup::samples() const {
   return all;
 }
 
-std::vector<Tensor> ReplicaGroup::rule_values(std::vector<Tensor> mean) const {
+std::vector<Tensor> ReplicaGroup::rule_values(std::vector<Tensor> gradient) const {
   std::vector<Tensor> values(first().attachments().begin(), first().attachments().end());
-  if (!mean.empty()) values[static_cast<size_t>(first()->getGradient())] = std::move(mean[0]);
-  if (mean.size() > 1) values[static_cast<size_t>(first()->getIndices())] = std::move(mean[1]);
+  if (!gradient.empty()) values[static_cast<size_t>(first()->getGradient())] = std::move(gradient[0]);
+  if (gradient.size() > 1) values[static_cast<size_t>(first()->getIndices())] = std::move(gradient[1]);
   return values;
 }
 

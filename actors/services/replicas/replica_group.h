@@ -63,8 +63,8 @@ class ReplicaGroup {
   std::vector<Tensor> gradients() const;
   std::vector<TensorRows> rows() const;
   std::vector<int64_t> samples() const;
-  /// The values for the rule: those of the first shard, with the mean in place of its gradient and, if it is rows, their numbers.
-  std::vector<Tensor> rule_values(std::vector<Tensor> mean) const;
+  /// The values for the rule: those of the first shard, with this gradient in place of its own and, if it is rows, their numbers.
+  std::vector<Tensor> rule_values(std::vector<Tensor> gradient) const;
 
   bool complete = false;    ///< the set of shards is final
   bool committing = false;  ///< the rule is being applied

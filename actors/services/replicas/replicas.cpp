@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "actors/services/replicas/combined_gradients.h"
 #include "actors/services/replicas/replica_group.h"
 #include "actors/services/replicas/replicas_service.h"
 #include "kernels/loops/weighted_mean.h"
@@ -28,7 +29,7 @@
 namespace troupe {
 namespace {
 
-/// More bytes of gradients are averaged outside the handler.
+/// More bytes of gradients are averaged or combined outside the handler.
 constexpr size_t max_bytes_in_handler = 64 << 10;
 constexpr size_t max_trainings = 1024;
 
@@ -59,9 +60,8 @@ class ReplicasRole final : public Role {
     on<wire::CancelPushes>([this](const auto& message, Reply) {
       cancel({message->getStep().getSession(), message->getStep().getOrdinal()});
     });
-    on<wire::MeanComputed>([this](const auto& message, Reply) {
-      if (groups_.contains(message->getRoundCell()))
-        update(message->getRoundCell(), {message.attachments().begin(), message.attachments().end()});
+    on<wire::GradientMade>([this](const auto& message, Reply) {
+      if (groups_.contains(message->getRoundCell())) made(message);
     });
     on<wire::ReportArrivals>([this](const auto& message, Reply) { report(message->getTraining()); });
     on<wire::FollowRounds>([this](const auto& message, Reply reply) { reply(follow(*message)); });
@@ -309,8 +309,20 @@ class ReplicasRole final : public Role {
   void commit(GroupId id, ReplicaGroup& group) {
     group.committing = true;
     ++service_.committing;
-    if (!group.has_gradient()) return update(id, {});
+    if (!group.has_gradient()) return update(id, std::vector<Tensor>());
+    if (group.rule()->combination) return combine(id, group);
     group.has_rows() ? average_rows(id, group) : average(id, group);
+  }
+
+  void combine(GroupId id, const ReplicaGroup& group) {
+    std::vector<Tensor> gradients = group.gradients();
+    const size_t bytes = gradients.front().bytes() * gradients.size();
+    make_gradient(id, bytes,
+                  [gradients = std::move(gradients), samples = group.samples(),
+                   rule = group.rule()](DeviceContext& device) -> Result<std::vector<Tensor>> {
+                    TROUPE_ASSIGN(auto result, combined(*rule->combination, gradients, samples, device));
+                    return std::vector<Tensor>{std::move(result)};
+                  });
   }
 
   void average(GroupId id, const ReplicaGroup& group) {
@@ -319,12 +331,12 @@ class ReplicasRole final : public Role {
     auto mean = allocate_mean(gradients, samples, site_->device->context().memory());
     if (!mean) return finish(id, mean.status());
     const size_t bytes = mean->bytes() * gradients.size();
-    compute_mean(id, bytes,
-                 [gradients = std::move(gradients), samples = std::move(samples),
-                  mean = std::move(*mean)](Pool& pool) mutable {
-                   weighted_mean(gradients, samples, mean, pool);
-                   return std::vector<Tensor>{std::move(mean)};
-                 });
+    make_gradient(id, bytes,
+                  [gradients = std::move(gradients), samples = std::move(samples),
+                   mean = std::move(*mean)](DeviceContext& device) mutable {
+                    weighted_mean(gradients, samples, mean, device.pool());
+                    return Result(std::vector<Tensor>{std::move(mean)});
+                  });
   }
 
   void average_rows(GroupId id, const ReplicaGroup& group) {
@@ -334,31 +346,40 @@ class ReplicasRole final : public Role {
     auto samples = group.samples();
     auto mean = allocate_rows_mean(shards, samples, site_->device->context().memory());
     if (!mean) return finish(id, mean.status());
-    compute_mean(id, bytes,
-                 [shards = std::move(shards), samples = std::move(samples),
-                  mean = std::move(*mean)](Pool& pool) mutable {
-                   weighted_rows(shards, samples, mean, pool);
-                   return std::vector<Tensor>{std::move(mean.rows.values), std::move(mean.rows.indices)};
-                 });
+    make_gradient(
+        id, bytes,
+        [shards = std::move(shards), samples = std::move(samples),
+         mean = std::move(*mean)](DeviceContext& device) mutable {
+          weighted_rows(shards, samples, mean, device.pool());
+          return Result(std::vector<Tensor>{std::move(mean.rows.values), std::move(mean.rows.indices)});
+        });
   }
 
-  /// Calls `compute`, which returns the mean and, if it is rows, their numbers, and continues with update(). If there are many
-  /// bytes of gradients, another thread calls it.
-  template <class Compute>
-  void compute_mean(GroupId id, size_t bytes, Compute compute) {
-    Pool& pool = site_->device->context().pool();
-    if (bytes <= max_bytes_in_handler) return update(id, compute(pool));
-    compute_soon(site_->node.scheduler,
-                 make_job([compute = std::move(compute), id, site = site_, self = self(), &pool]() mutable {
-                   Draft<wire::MeanComputed> computed;
-                   computed->setRoundCell(id);
-                   site->node.engine.send(self, computed.finish(compute(pool)));
-                 }));
+  /// Calls `make`, which returns the gradient for the rule and, if it is rows, their numbers, and continues with update(). If there
+  /// are many bytes of gradients, another thread calls it.
+  template <class Make>
+  void make_gradient(GroupId id, size_t bytes, Make make) {
+    if (bytes <= max_bytes_in_handler) return update(id, make(site_->device->context()));
+    compute_soon(
+        site_->node.scheduler, make_job([make = std::move(make), id, site = site_, self = self()]() mutable {
+          Draft<wire::GradientMade> made;
+          made->setRoundCell(id);
+          auto gradient = make(site->device->context());
+          if (!gradient) write(gradient.status(), made->initFailure());
+          site->node.engine.send(self, made.finish(gradient ? std::move(*gradient) : std::vector<Tensor>()));
+        }));
   }
 
-  /// Applies the rule to the values that the first shard pushed, with the mean in place of its gradient, and counts the round, both
+  void made(const Message<wire::GradientMade>& message) {
+    const GroupId id = message->getRoundCell();
+    if (message->hasFailure()) return update(id, read(message->getFailure()));
+    update(id, std::vector<Tensor>(message.attachments().begin(), message.attachments().end()));
+  }
+
+  /// Applies the rule to the values that the first shard pushed, with this gradient in place of its own, and counts the round, both
   /// at once.
-  void update(GroupId id, std::vector<Tensor> mean) {
+  void update(GroupId id, Result<std::vector<Tensor>> gradient) {
+    if (!gradient) return finish(id, gradient.status());
     ReplicaGroup& group = groups_.at(id);
     const Push& first = group.first();
     auto cells = vector_of<uint32_t>(first->getCells());
@@ -372,7 +393,7 @@ class ReplicasRole final : public Role {
     draft->setCells(first->getCells());
     draft->setCounter(id);
     draft->setCount(static_cast<int64_t>(group.round()));
-    ask(*owner, draft.finish(group.rule_values(std::move(mean))),
+    ask(*owner, draft.finish(group.rule_values(std::move(*gradient))),
         [this, id](const Result<AnyMessage>& updated) {
           ReplicaGroup& applied = groups_.at(id);
           rules_.remove(std::exchange(applied.rule_number, 0));

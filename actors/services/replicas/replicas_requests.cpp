@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/services/replicas/combined_gradients.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -60,6 +61,22 @@ Result<AveragedInputs> averaged_inputs(const Node& node, const OpDef& rule, size
   return result;
 }
 
+Result<std::optional<PureFunction>> combination_of(const Graph& graph, const Node& node,
+                                                   const AveragedInputs& averaged, const OpLibrary& library,
+                                                   const Device& device) {
+  const auto& name = node.attrs.get<FunctionName>("combine").name;
+  if (name.empty()) return std::optional<PureFunction>();
+  if (averaged.gradient < 0 || averaged.indices >= 0)
+    return invalid_argument("combine is '" + name + "', but the rule has " +
+                            (averaged.gradient < 0 ? "no gradient" : "a gradient that is rows") +
+                            "; only dense gradients can be combined");
+  if (device.memory_kind() != MemoryKind::Host)
+    return unimplemented("combine is '" + name + "', but the variables are on " + device.name().text() +
+                         "; gradients can be combined on CPUs only");
+  TROUPE_ASSIGN(auto function, prepare_combination(graph, name, library));
+  return std::optional<PureFunction>(std::move(function));
+}
+
 Status check_rule(const OpDef& rule, size_t variables, size_t values) {
   const auto plain = [](const ArgDef& input) {
     return input.number_attr.empty() && input.type_list_attr.empty();
@@ -93,7 +110,9 @@ Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& n
   const std::span<const Output> inputs(node.inputs);
   TROUPE_ASSIGN(auto rule, rule_graph(graph, node.name, op->name, std::move(attrs),
                                       inputs.subspan(1, variables + values), variables));
-  TROUPE_ASSIGN(result.rule, prepare_rule(std::move(rule.graph), *rule.node, library.kernels, device));
+  TROUPE_ASSIGN(auto prepared, prepare_rule(std::move(rule.graph), *rule.node, library.kernels, device));
+  TROUPE_ASSIGN(prepared->combination, combination_of(graph, node, result.averaged, library, device));
+  result.rule = std::move(prepared);
   return result;
 }
 

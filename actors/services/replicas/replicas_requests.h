@@ -23,7 +23,7 @@ struct ReplicatedRule {
 };
 
 /// Prepares the rule that `node` wraps. Fails with InvalidArgument if the rule is not an op that updates variables, if it does not
-/// take the inputs and options of the node, or if it has no such gradient or indices.
+/// take the inputs and options of the node, if it has no such gradient or indices, and as prepare_combination() does.
 Result<ReplicatedRule> prepare_replicated_rule(const Graph& graph, const Node& node, const OpLibrary& library,
                                                Device& device);
 

@@ -20,14 +20,14 @@ Result<Output> add_placeholder(Graph& graph, const Graph& original, Output input
 
 }  // namespace
 
-Result<std::shared_ptr<const UpdateRule>> prepare_rule(std::shared_ptr<const Graph> graph, const Node& node,
-                                                       const KernelTable& kernels, Device& device) {
+Result<std::shared_ptr<UpdateRule>> prepare_rule(std::shared_ptr<const Graph> graph, const Node& node,
+                                                 const KernelTable& kernels, Device& device) {
   TROUPE_ASSIGN(const KernelDef* def, kernels.find(node, device.type()));
   auto rule = std::make_shared<UpdateRule>();
   TROUPE_ASSIGN(rule->kernel, def->prepare({*graph, node, device.context()}));
   rule->graph = std::move(graph);
   rule->node = &node;
-  return std::shared_ptr<const UpdateRule>(std::move(rule));
+  return rule;
 }
 
 Result<RuleGraph> rule_graph(const Graph& original, const std::string& name, const std::string& op,

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "actors/site/numbered.h"
 #include "devices/device.h"
 #include "graph/build/graph.h"
-#include "kernels/core/kernel.h"
+#include "kernels/runtime/pure_function.h"
 
 namespace troupe {
 
@@ -17,14 +18,16 @@ struct UpdateRule {
   std::shared_ptr<const Graph> graph;  ///< keeps the node alive
   const Node* node = nullptr;
   std::unique_ptr<Kernel> kernel;
+  /// Makes the gradient for the rule from those of all shards; without it, it is their mean.
+  std::optional<PureFunction> combination;
 };
 
 /// The rules of the partitions registered on one device, by the numbers that Update and PushGradient messages contain.
 using RuleTable = Numbered<UpdateRule>;
 
 /// Prepares the rule of `node`, a node of `graph`. Fails with NotFound or AlreadyExists as KernelTable::find does.
-Result<std::shared_ptr<const UpdateRule>> prepare_rule(std::shared_ptr<const Graph> graph, const Node& node,
-                                                       const KernelTable& kernels, Device& device);
+Result<std::shared_ptr<UpdateRule>> prepare_rule(std::shared_ptr<const Graph> graph, const Node& node,
+                                                 const KernelTable& kernels, Device& device);
 
 /// A graph of one node, which computes a rule.
 struct RuleGraph {

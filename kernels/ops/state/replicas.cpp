@@ -1,6 +1,6 @@
 // Synchronous replication over logical shards (features.md, section R; design.md section 4, "Replication").
-//   SyncReplicasApply(round, variables, values, samples, after)   rule, options, gradient, indices, shard, shards, worker,
-//                                                                 training, wait
+//   SyncReplicasApply(round, variables, values, samples, after)   rule, options, gradient, indices, combine, shard, shards,
+//                                                                 worker, training, wait
 //   ResourceSyncReplicasApply                                     the same on resources
 //   SyncReplicasAwait(round), ResourceSyncReplicasAwait           ends when the step's round has been applied
 // SyncReplicasApply applies an update rule once for each training round, with the mean of the gradients of all shards. Each shard
@@ -18,6 +18,10 @@
 //   gradient    the name of the input of the rule that is averaged; '' for a rule without one, which is applied once per round
 //   indices     the name of the input of the rule that numbers the rows of the gradient; '' if the gradient is dense. The rule gets
 //               each row that occurs once, as kernels/loops/weighted_rows.h describes
+//   combine     a function of the graph's library that replaces the mean; '' for none. It gets the gradients of the shards that
+//               count and have samples, in shard order, as the rows of a matrix [shards, elements], and their samples
+//               [shards, 1] in the same dtype, and returns the elements of what the rule gets. It may use only ops without effects
+//               that have kernels for the CPU, and neither loops nor other functions. Not for gradients with `indices`
 //   shard       the shard of the gradient, below `shards`; -1: that of the step
 //   worker      the worker that runs the op, for messages to people
 //   training    the training with a coordinator to which the gradient belongs (messages/schemas/rounds.capnp); 0: none. With backup
@@ -53,6 +57,7 @@ OpDefBuilder sync_replicas_op(const std::string& name, bool resource) {
       .attr("options: list(string) = []")
       .attr("gradient: string = 'grad'")
       .attr("indices: string = ''")
+      .attr("combine: func = ''")
       .attr("shard: int >= -1")
       .attr("shards: int >= 1")
       .attr("worker: int >= 0 = 0")
