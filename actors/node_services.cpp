@@ -63,6 +63,8 @@ class RuntimeServices final : public NodeServices {
     return node_.engine.call_all(std::move(requests), std::move(failed));
   }
   Disk& disk() const override { return node_.env.disk; }
+  Clock& clock() const override { return node_.env.clock; }
+  Process& process() const override { return *runtime_.process; }
 
  private:
   Result<ActorRef> find_local(const std::string& role) const {

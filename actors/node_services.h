@@ -17,7 +17,9 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
+class Clock;
 class Disk;
+class Process;
 class Role;
 
 class NodeServices {
@@ -51,8 +53,10 @@ class NodeServices {
   /// Sends all requests and waits for all answers. `failed` is called as soon as the first request fails, on the thread that
   /// answers it.
   virtual Answers call_all(std::vector<AddressedRequest> requests, RequestFailed failed = {}) = 0;
-  /// The files that this node may use.
+  /// The files that this node may use, its clock, and its threads that may block.
   virtual Disk& disk() const = 0;
+  virtual Clock& clock() const = 0;
+  virtual Process& process() const = 0;
 };
 
 }  // namespace troupe

@@ -11,7 +11,6 @@
 #include "actors/engine/end_actor.h"
 #include "actors/net/certificate_files.h"
 #include "actors/net/node_network.h"
-#include "actors/net/random_id.h"
 #include "actors/runtime_impl.h"
 #include "actors/services/all_services.h"
 #include "actors/step/remote_session.h"
@@ -20,6 +19,7 @@
 #include "actors/task.h"
 #include "devices/cpu_device.h"
 #include "devices/gpus.h"
+#include "messages/env/random_id.h"
 #include "messages/wire/limits.h"
 
 namespace troupe {
@@ -137,8 +137,9 @@ Runtime::Impl::Impl(const RuntimeOptions& given)
   }
   const auto memory =
       std::make_shared<MemoryBudget>(options.memory != 0 ? options.memory : default_memory_cap());
-  node = std::make_unique<ActorNode>(Env{*loop, disk, network.get(), random_id()}, *loop, *pool,
-                                     make_op_library(options.extensions.ops), memory);
+  own_node = std::make_unique<ActorNode>(Env{*loop, disk, network.get(), random_id()}, *loop, *pool,
+                                         make_op_library(options.extensions.ops), memory);
+  node = own_node.get();
   throw_if_failed(node->library->status);
   node->heartbeat = options.heartbeat.count();
   for (const TaskOptions& task : options.tasks) {
@@ -148,10 +149,21 @@ Runtime::Impl::Impl(const RuntimeOptions& given)
         *node, name.text(), random_id(), make_devices(options, task, *pool, random, memory, arenas),
         [this](const Status& status) { fail(status); }, options.extensions.services));
   }
+  make_services();
+  if (options.cluster && !options.join_later) join();
+}
+
+Runtime::Impl::Impl(const RuntimeOptions& given, const SimulatedParts& parts)
+    : options(given), disk(files, objects_of(options), options.roots), process(&parts.process),
+      node(&parts.node), tasks{parts.task} {
+  make_services();
+  join();
+}
+
+void Runtime::Impl::make_services() {
   session_server =
       spawn_session_server(*node, tasks[0], [this](auto wanted) { return other_workers(wanted); });
   services = make_node_services(*this);
-  if (options.cluster && !options.join_later) join();
 }
 
 Result<std::vector<Address>> Runtime::Impl::other_workers(std::span<const std::string> wanted) const {
@@ -174,7 +186,7 @@ void Runtime::Impl::join() {
   member.displaced = [this](const Status& status) { fail(status); };
   membership = value_or_throw(Membership::join(*node, member));
   joined.store(true, std::memory_order_release);
-  loop->wake();
+  node->scheduler.wake();
 }
 
 Runtime::Impl::~Impl() {
@@ -189,7 +201,7 @@ void Runtime::Impl::fail(const Status& status) {
     const std::lock_guard lock(mutex);
     if (failure.ok()) failure = status;
   }
-  loop->wake();
+  node->scheduler.wake();
 }
 
 Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanoseconds timeout,
@@ -198,8 +210,8 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
   for (const auto& task : tasks) result.push_back(worker_of(*task));
   if (!options.cluster) return result;
   // A peer may be linked to this process, and make it open a session, before join() has returned.
-  const int64_t deadline = loop->now() + timeout.count();
-  if (!loop->wait([this] { return joined.load(std::memory_order_acquire); }, deadline))
+  const int64_t deadline = node->env.clock.now() + timeout.count();
+  if (!node->scheduler.wait([this] { return joined.load(std::memory_order_acquire); }, deadline))
     return deadline_exceeded("this process did not join its cluster in time");
   TROUPE_ASSIGN(auto others, membership->others(deadline, wanted));
   std::ranges::move(others, std::back_inserter(result));
@@ -223,6 +235,7 @@ std::string Runtime::transport_of(const std::string& task) const {
 NodeServices& Runtime::services() const { return *impl_->services; }
 
 Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Runtime::~Runtime() = default;
 
 void Runtime::join() { impl_->join(); }
@@ -233,7 +246,8 @@ Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
   SessionOptions own = options;
   if (!own.share_state) own.share_state = impl_->options.cluster.has_value();
-  return open_session(*impl_->node, *impl_->tasks.front(), random_id(), graph, std::move(workers), own);
+  return open_session(*impl_->node, *impl_->tasks.front(), impl_->process->random_id(), graph,
+                      std::move(workers), own);
 }
 
 std::unique_ptr<ClientNode> Runtime::Impl::connect(const MasterOptions& master, int64_t deadline) const {

@@ -132,6 +132,7 @@ class Runtime {
 
   struct [[gnu::visibility("hidden")]] Impl;
   /// For the library and its tests only; Impl is incomplete for users of the library.
+  explicit Runtime(std::unique_ptr<Impl> impl);
   Impl& impl() const { return *impl_; }
 
  private:

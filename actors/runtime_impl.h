@@ -15,13 +15,21 @@
 #include "actors/step/step_compiler.h"
 #include "actors/step/worker.h"
 #include "messages/env/real_disk.h"
+#include "messages/env/real_process.h"
 #include "messages/objects/file_places.h"
 
 namespace troupe {
 
 struct Runtime::Impl {
   explicit Impl(const RuntimeOptions& given);
-
+  /// What a node of a simulation has.
+  struct SimulatedParts {
+    ActorNode& node;
+    std::shared_ptr<TaskSites> task;
+    Process& process;
+  };
+  /// Makes a runtime of a simulated node, which is a task of options.cluster, and joins.
+  Impl(const RuntimeOptions& given, const SimulatedParts& parts);
   ~Impl();
 
   /// Returns the workers of this process, and those of the other tasks that `wanted` names (empty: all tasks) once these are
@@ -30,6 +38,7 @@ struct Runtime::Impl {
                                              std::span<const std::string> wanted) const;
   /// Returns the workers of all tasks but the first of this process, of those that `wanted` names in a cluster; see OtherWorkers.
   Result<std::vector<Address>> other_workers(std::span<const std::string> wanted) const;
+  void make_services();
   /// Links a client node to a member of another cluster. Throws as Runtime::connect does.
   std::unique_ptr<ClientNode> connect(const MasterOptions& master, int64_t deadline) const;
   void join();
@@ -40,10 +49,15 @@ struct Runtime::Impl {
   Status failure;  ///< the first failure after which the process must be replaced; guarded by `mutex`
   RealDisk files;
   FilePlaces disk;
+  // Null in a simulation.
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<ControlThread> loop;
   std::unique_ptr<Network> network;
-  std::unique_ptr<ActorNode> node;
+  std::unique_ptr<ActorNode> own_node;
+
+  RealProcess own_process;
+  Process* process = &own_process;
+  ActorNode* node = nullptr;
   std::vector<std::shared_ptr<TaskSites>> tasks;
   std::unique_ptr<NodeServices> services;
   ActorRef session_server;                 ///< of the first task; it uses `membership`

@@ -458,19 +458,24 @@ Result<AnyMessage> Engine::call(const ActorRef& to, AnyMessage message, int64_t 
 }
 
 Answers Engine::call_all(std::vector<AddressedRequest> requests, RequestFailed failed) {
-  Answers all;
-  std::atomic<bool> done{false};
-  const auto then = [&](Answers answers) {
-    all = std::move(answers);
-    done.store(true, std::memory_order_release);
-    scheduler_.wake();
+  struct Waiting {
+    Answers answers;
+    std::atomic<bool> done{false};
+  };
+  // Shared with the callbacks, because a wait of a simulated host that crashes ends before they are called.
+  const auto waiting = std::make_shared<Waiting>();
+  waiting->answers.assign(requests.size(), unavailable("this process ends"));
+  const auto then = [waiting, &scheduler = scheduler_](Answers answers) {
+    waiting->answers = std::move(answers);
+    waiting->done.store(true, std::memory_order_release);
+    scheduler.wake();
   };
   Unit unit(scheduler_);
   auto callbacks = gather(requests.size(), then, std::move(failed));
   for (size_t i = 0; i < requests.size(); ++i)
     send(requests[i].to, std::move(requests[i].message), Reply(std::move(callbacks[i])));
-  scheduler_.wait([&] { return done.load(std::memory_order_acquire); }, 0);
-  return all;
+  scheduler_.wait([&] { return waiting->done.load(std::memory_order_acquire); }, 0);
+  return std::move(waiting->answers);
 }
 
 void Engine::watch(const ActorRef& actor, std::function<void(Status)> down) {

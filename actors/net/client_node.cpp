@@ -3,8 +3,8 @@
 #include "actors/net/certificate_files.h"
 #include "actors/net/discovery.h"
 #include "actors/net/node_network.h"
-#include "actors/net/random_id.h"
 #include "actors/net/tls.h"
+#include "messages/env/random_id.h"
 #include "messages/values/device_name.h"
 
 namespace troupe {

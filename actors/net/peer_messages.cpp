@@ -70,8 +70,8 @@ const auto& receivers() {
       BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed, FinishRound,
       RoundFinished, RequireShards, EndRounds, RoundsEnded,
       StopFollowing,  // rounds
-      BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, OpenMirror, MirrorOpened,
-      MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
+      ClaimVariables, VariablesClaimed, BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded,
+      OpenMirror, MirrorOpened, MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
       MirrorDropped>();  // mirror
   return all;
 }
@@ -125,6 +125,7 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<ReportActivity, Activity>(request, answer) ||
          goes_with<ControlTraining, TrainingControlled>(request, answer) ||
          goes_with<DescribeNode, NodeDescribed>(request, answer) ||
+         goes_with<ClaimVariables, VariablesClaimed>(request, answer) ||
          goes_with<BeginMirror, MirrorBegun>(request, answer) ||
          goes_with<AwaitMirrorEnd, MirrorEnded>(request, answer) ||
          goes_with<EndMirror, MirrorEnded>(request, answer) ||

@@ -6,10 +6,10 @@
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/net/devices_wire.h"
 #include "actors/net/membership.h"
-#include "actors/net/random_id.h"
 #include "actors/step/master.h"
 #include "actors/step/session_impl.h"
 #include "actors/step/session_wire.h"
+#include "messages/env/random_id.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {

@@ -10,8 +10,8 @@
 
 namespace troupe::config {
 
-/// Returns what takes the place of the mean of the gradients of all shards; empty if the run file names nothing. It throws Error with
-/// the mistakes in the expression. `config` must outlive it.
+/// Returns what takes the place of the mean of the gradients of all shards; empty if the run file names nothing. It throws Error
+/// with the mistakes in the expression. `config` must outlive it.
 nn::Combination combination_of(const RunConfig& config);
 
 /// Checks the expression by adding it to a temporary graph, for gradients of the dtype float.

@@ -144,8 +144,8 @@ struct Replication {
   bool shard_optimizer = false;
   std::string compression = "none";  ///< the form in which gradients travel
   double keep = 0;                   ///< of compression topk: the share of the elements that travel
-  Text combine =
-      {};  ///< of mode sync: the expression that takes the place of the mean of gradients; may be empty
+  /// Of mode sync: the expression that takes the place of the mean of gradients; may be empty.
+  Text combine = {};
 
   /// Returns whether each worker owns some of the variables.
   bool shares_out_variables() const { return mode == ReplicationMode::LocalSgd || shard_optimizer; }

@@ -1,6 +1,6 @@
-// Gradient combinations: what takes the place of the mean of the gradients of all shards in synchronous replication, such as their
-// median, which a few wrong shards cannot spoil (Yin et al. 2018). Any function of ops will do that keeps no state. Public header; one
-// thread at a time per graph. Functions throw Error, as the graph builder does.
+// Gradient combinations: what takes the place of the mean of the gradients of all shards in synchronous replication, such as
+// their median, which a few wrong shards cannot spoil (Yin et al. 2018). Any function of ops will do that keeps no state. Public
+// header; one thread at a time per graph. Functions throw Error, as the graph builder does.
 #pragma once
 
 #include <functional>

@@ -80,8 +80,8 @@ class LocalValues {
 
 /// The strategy of one worker in synchronous replication. A step pushes the gradients of one logical shard, the one that the step
 /// names (StepOptions::shard). Each rule is applied once per round, with the mean of the gradients of all shards that count,
-/// weighted by samples and summed in shard order, or another combination of them (SyncReplicasApply). All workers must add the same rules in the same order. The
-/// nodes run only in training steps.
+/// weighted by samples and summed in shard order, or another combination of them (SyncReplicasApply). All workers must add the
+/// same rules in the same order. The nodes run only in training steps.
 class SyncReplicas final : public ReplicationStrategy {
  public:
   struct Options {
@@ -89,8 +89,8 @@ class SyncReplicas final : public ReplicationStrategy {
     int64_t worker = 0;  ///< the number of this worker, for messages to people
     /// The training with a coordinator that the steps belong to (messages/schemas/rounds.capnp); 0: none.
     int64_t training = 0;
-    Combination combination =
-        {};  ///< takes the place of the mean; empty: none. All gradients must be dense then
+    /// Takes the place of the mean; empty: none. All gradients must be dense then.
+    Combination combination = {};
   };
   /// `samples` is the number of samples of the step's shard, an int64 scalar.
   SyncReplicas(Output samples, const Options& options, LocalValues& values)

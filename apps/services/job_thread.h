@@ -2,14 +2,14 @@
 // actor's service. Any thread may post jobs.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "actors/engine/role.h"
+#include "messages/env/process.h"
 
 namespace troupe::services {
 
@@ -17,7 +17,8 @@ class JobThread {
  public:
   using Job = std::function<Result<AnyMessage>()>;
 
-  JobThread() : thread_([this] { run(); }) {}
+  explicit JobThread(Process& process)
+      : changed_(process.signal()), thread_(process.start_thread([this] { run(); })) {}
   ~JobThread() { end(); }
   JobThread(const JobThread&) = delete;
   JobThread& operator=(const JobThread&) = delete;
@@ -35,13 +36,17 @@ class JobThread {
 
  private:
   void run();
+  bool has_work() const {
+    const std::lock_guard lock(mutex_);
+    return ending_ || !jobs_.empty();
+  }
 
-  mutable std::mutex mutex_;  ///< guards the next four
-  std::condition_variable changed_;
+  mutable std::mutex mutex_;  ///< guards the next three
   std::deque<std::pair<Job, Reply>> jobs_;
   bool running_ = false;  ///< a job
   bool ending_ = false;
-  std::thread thread_;  // the last member: it uses the others
+  const std::unique_ptr<Signal> changed_;
+  std::unique_ptr<BlockingThread> thread_;  // the last member: it uses the others
 };
 
 }  // namespace troupe::services

@@ -5,7 +5,6 @@
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
 #include "actors/runtime_impl.h"
-#include "apps/services/processor_time.h"
 #include "messages/schemas/monitor.capnp.h"
 #include "messages/wire/texts_wire.h"
 #include "messages/wire/wire.h"
@@ -27,7 +26,7 @@ class MonitorRole final : public Role {
   AnyMessage describe(wire::DescribeNode::Reader message) const {
     Draft<wire::NodeDescribed> draft;
     draft->setStarted(started_);
-    draft->setCpu(processor_time());
+    draft->setCpu(runtime_.services().process().processor_time());
     if (const auto& process = runtime_.impl(); process.joined.load(std::memory_order_acquire)) {
       draft->setSent(process.membership->traffic().sent);
       draft->setReceived(process.membership->traffic().received);

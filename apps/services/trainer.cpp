@@ -7,7 +7,6 @@
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
 #include "apps/services/job_thread.h"
-#include "apps/services/processor_time.h"
 #include "apps/services/run_control_role.h"
 #include "apps/train/costs_wire.h"
 #include "apps/train/peer_replica.h"
@@ -197,6 +196,8 @@ Result<AnyMessage> run_rounds(const Training& training, Runtime& runtime, uint64
 
 /// Shared by the actor and the service that owns it.
 struct Work {
+  explicit Work(Process& process) : rounds(process), takeovers(process) {}
+
   Training training;
   ShardLoss last_loss;  ///< of the last round; used by the thread `rounds` alone
   JobThread rounds;     ///< begins trainings and runs rounds
@@ -312,7 +313,7 @@ class TrainerRole final : public Role {
     const auto replica = work_->training.replica();
     const bool waits = replica && replica->steps().waiting > 0;
     Draft<wire::Activity> draft;
-    draft->setCpu(processor_time());
+    draft->setCpu(runtime_.services().process().processor_time());
     draft->setWorks(work_->rounds.busy() && !waits);
     draft->setSteps(replica ? replica->steps().begun.load() : 0);
     draft->setTraining(replica ? training_ : 0);
@@ -358,7 +359,8 @@ class TrainerRole final : public Role {
 
 class TrainerService final : public NodeService {
  public:
-  explicit TrainerService(Runtime& runtime) : runtime_(runtime) {
+  explicit TrainerService(Runtime& runtime)
+      : runtime_(runtime), work_(std::make_shared<Work>(runtime.services().process())) {
     throw_if_failed(runtime.services().start(trainer_role, std::make_unique<TrainerRole>(runtime, work_)));
   }
   ~TrainerService() override {
@@ -371,7 +373,7 @@ class TrainerService final : public NodeService {
 
  private:
   Runtime& runtime_;
-  std::shared_ptr<Work> work_ = std::make_shared<Work>();
+  std::shared_ptr<Work> work_;
 };
 
 }  // namespace

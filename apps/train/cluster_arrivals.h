@@ -2,14 +2,14 @@
 // by both.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "apps/train/cluster_rounds.h"
+#include "messages/env/process.h"
 
 namespace troupe::train {
 
@@ -21,27 +21,31 @@ struct ClusterRounds::Arrivals {
     Result<AnyMessage> answer;
     std::function<void()> then = {};  ///< if it is no answer of a worker: what to do
   };
+  explicit Arrivals(Process& process) : changed(process.signal()) {}
+
   void add(Arrival arrival) {
-    const std::lock_guard lock(mutex);
-    arrived.push_back(std::move(arrival));
-    changed.notify_one();
+    {
+      const std::lock_guard lock(mutex);
+      arrived.push_back(std::move(arrival));
+    }
+    changed->notify();
   }
   bool has_some() {
     const std::lock_guard lock(mutex);
     return !arrived.empty();
   }
-  /// Waits for an answer. Returns nothing if none comes within this time.
-  std::optional<Arrival> take(std::chrono::nanoseconds timeout) {
-    std::unique_lock lock(mutex);
-    if (!changed.wait_for(lock, timeout, [this] { return !arrived.empty(); })) return {};
+  /// Waits for an answer. Returns nothing if none comes before the deadline.
+  std::optional<Arrival> take(int64_t deadline) {
+    if (!changed->wait([this] { return has_some(); }, deadline)) return {};
+    const std::lock_guard lock(mutex);
     Arrival arrival = std::move(arrived.front());
     arrived.pop_front();
     return arrival;
   }
 
-  std::mutex mutex;
-  std::condition_variable changed;
+  std::mutex mutex;  ///< guards `arrived`
   std::deque<Arrival> arrived;
+  const std::unique_ptr<Signal> changed;
 };
 
 /// The losses of the rounds of one request.

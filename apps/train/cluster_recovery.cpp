@@ -2,13 +2,12 @@
 // server by its mirror.
 #include <algorithm>
 #include <set>
-#include <thread>
 #include <utility>
 
-#include "actors/net/random_id.h"
 #include "apps/services/trainer.h"
 #include "apps/train/cluster_arrivals.h"
 #include "apps/train/cluster_rounds.h"
+#include "messages/env/process.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/values/device_name.h"
@@ -19,8 +18,7 @@
 namespace troupe::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
+constexpr int64_t millisecond = 1'000'000;
 /// How often a training is repeated from where it is without completing any round.
 constexpr int max_vain_recoveries = 5;
 /// For how many heartbeats nothing may move.
@@ -339,10 +337,11 @@ void ClusterRounds::move_variables(const std::vector<std::string>& owners, const
 
 /// Returns the servers that are not linked. If all are, waits for as long as it takes to notice that one is silent.
 std::vector<std::string> ClusterRounds::await_lost_servers() const {
-  const auto end = Clock::now() + (limits::silent_heartbeats + 1) * config_.train.fault.heartbeat;
+  const int64_t end = now() + (limits::silent_heartbeats + 1) * config_.train.fault.heartbeat.count();
+  const auto pause = runtime_.services().process().signal();
   auto lost = servers_.lost();
-  while (lost.empty() && Clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (lost.empty() && now() < end) {
+    pause->wait([] { return false; }, now() + millisecond);
     lost = servers_.lost();
   }
   return lost;
@@ -367,7 +366,7 @@ void ClusterRounds::await_idle_workers() {
 
 /// Tells the workers where the variables are, and learns which round is the next one of each.
 void ClusterRounds::relocate_workers() {
-  training_ = random_id();
+  training_ = runtime_.services().process().random_id();
   coordinator_address_ = servers_.roles("rounds").front();
   std::vector<size_t> told;
   std::vector<AddressedRequest> requests;
@@ -395,12 +394,28 @@ void ClusterRounds::relocate_workers() {
   }
   if (!has_shards) give_up(0, unavailable("no worker with shards is left"));
   if (sharing_) least = most = *sharing_;
+  if (least != most) leave_behind(told, least);
   if (fixes_rounds_ && least != most)
     give_up(0, unavailable("a server was lost while round " + std::to_string(most) +
                            " was applied, which only the coordinator can finish"));
   if (has_coordinator()) begin_rounds(least);
   tell_coordinator(static_cast<int64_t>(least));
   for (const auto& [worker, status] : lost) lose(worker, status);
+}
+
+/// Called when the round after `least` has been applied to some variables already. Its first values, which a worker that is further
+/// behind would need to take part in it, are not there any more. Gives the shards of such workers to others; they may join again.
+void ClusterRounds::leave_behind(const std::vector<size_t>& told, uint64_t least) {
+  std::vector<uint32_t> shards;
+  for (const size_t i : told) {
+    Worker& worker = workers_[i];
+    if (worker.shards.empty() || worker.next > least) continue;
+    worker.alive = false;
+    std::ranges::move(std::exchange(worker.shards, {}), std::back_inserter(shards));
+    end_training(worker, training_);
+  }
+  for (const uint32_t shard : shards)
+    if (!hand_over(shard)) give_up(told.front(), unavailable("no worker has the values of the round"));
 }
 
 /// Goes on with the training of workers that have lost their trainer. The others take part when they have begun it.

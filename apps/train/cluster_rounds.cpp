@@ -6,10 +6,10 @@
 #include <sstream>
 #include <utility>
 
-#include "actors/net/random_id.h"
 #include "apps/services/trainer.h"
 #include "apps/train/cluster_arrivals.h"
 #include "apps/train/costs_wire.h"
+#include "messages/env/env.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/wire/texts_wire.h"
@@ -28,8 +28,9 @@ constexpr int look_interval = 2;
 ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, const Start& start, DType loss,
                              Events events)
     : runtime_(runtime), config_(config), loss_(loss), events_(std::move(events)), run_(start.run),
-      training_(random_id()), stall_watch_(runtime.services()), arrivals_(std::make_shared<Arrivals>()),
-      servers_(runtime, config, [arrivals = arrivals_](std::function<void()> then) {
+      training_(runtime.services().process().random_id()), stall_watch_(runtime.services()),
+      arrivals_(std::make_shared<Arrivals>(runtime.services().process())),
+      servers_(runtime, config, start.attempt, [arrivals = arrivals_](std::function<void()> then) {
         arrivals->add({0, ArrivalKind::Other, 0, AnyMessage(), std::move(then)});
       }) {
   const std::vector<std::string> job = {"/job:worker"};
@@ -45,6 +46,8 @@ ClusterRounds::ClusterRounds(Runtime& runtime, config::RunConfig& config, const 
 }
 
 ClusterRounds::~ClusterRounds() { end(); }
+
+int64_t ClusterRounds::now() const { return runtime_.services().clock().now(); }
 
 bool ClusterRounds::has_coordinator() const {
   return config_.train.replication.mode != config::ReplicationMode::Async && !is_among_peers(config_);
@@ -196,7 +199,7 @@ uint32_t ClusterRounds::rounds_per_request(uint64_t done, uint64_t last) const {
 std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   welcome(done);
   const uint32_t rounds = rounds_per_request(done, last);
-  const auto begin = std::chrono::steady_clock::now();
+  const int64_t begin = now();
   requested_ = done + rounds;
   for (size_t i = 0; i < workers_.size(); ++i)
     if (workers_[i].alive && !workers_[i].shards.empty()) request_rounds(i, done + 1);
@@ -204,7 +207,7 @@ std::vector<double> ClusterRounds::advance(uint64_t done, uint64_t last) {
   while (!is_complete(losses)) take_arrival(losses);
   vain_recoveries_ = 0;
   seconds_per_round_ =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
+      std::chrono::duration<double>(std::chrono::nanoseconds(now() - begin)).count() / rounds;
   waited_ = losses.waited;
   costs_ = std::move(losses.costs);
   return means_of(losses);
@@ -254,7 +257,7 @@ void ClusterRounds::call_later(size_t worker, AnyMessage request, ArrivalKind ki
 }
 
 void ClusterRounds::take_arrival(Losses& losses) {
-  const auto arrival = arrivals_->take(look_interval * config_.train.fault.heartbeat);
+  const auto arrival = arrivals_->take(now() + look_interval * config_.train.fault.heartbeat.count());
   if (!arrival) return look_for_stall();
   stall_watch_.moved();
   const auto& [index, kind, first, answer, then] = *arrival;

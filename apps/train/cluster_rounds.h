@@ -41,6 +41,7 @@ class ClusterRounds final : public Rounds {
   struct Start {
     uint64_t round = 0;  ///< how many rounds have been run
     uint64_t run = 0;    ///< the number by which the training is found if this process is lost; 0: it is not
+    uint64_t attempt = 0;  ///< that of claim_variables() (servers.h)
     /// If non-null, the training goes on that workers have, whose number of rounds `round` is.
     const LiveTraining* live = nullptr;
   };
@@ -78,6 +79,7 @@ class ClusterRounds final : public Rounds {
     Status failure = {};  ///< of a request; not Ok while it is not known whether the worker has been lost
   };
 
+  int64_t now() const;
   bool has_coordinator() const;
   bool has_bounded_staleness() const;
   bool has_backups() const { return config_.train.replication.backup_workers > 0; }
@@ -125,6 +127,7 @@ class ClusterRounds final : public Rounds {
   void interrupt_workers() const;
   void await_idle_workers();
   void relocate_workers();
+  void leave_behind(const std::vector<size_t>& told, uint64_t least);
   AnyMessage relocation() const;
 
   Runtime& runtime_;

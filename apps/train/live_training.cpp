@@ -1,6 +1,9 @@
 #include "apps/train/live_training.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "apps/services/trainer.h"
@@ -33,6 +36,22 @@ bool agree(const std::vector<Message<wire::TrainingResumed>>& answers, const con
   return std::ranges::none_of(answers, differs);
 }
 
+/// Removes the workers that the trainer before had given up, and returns them: of two that compute one shard, the one that is
+/// behind. It must not take part, because its shard may have been applied already in the round that it would compute.
+std::vector<LiveTraining::Worker> take_superseded(std::vector<LiveTraining::Worker>& workers) {
+  std::ranges::stable_sort(workers, std::ranges::greater(), &LiveTraining::Worker::next);
+  std::set<uint32_t> taken;
+  std::vector<LiveTraining::Worker> going_on, superseded;
+  for (LiveTraining::Worker& worker : workers) {
+    const bool is_behind =
+        std::ranges::any_of(worker.shards, [&](uint32_t shard) { return taken.contains(shard); });
+    taken.insert(worker.shards.begin(), worker.shards.end());
+    (is_behind ? superseded : going_on).push_back(std::move(worker));
+  }
+  workers = std::move(going_on);
+  return superseded;
+}
+
 }  // namespace
 
 uint64_t LiveTraining::done() const {
@@ -44,8 +63,10 @@ uint64_t LiveTraining::done() const {
 
 std::optional<LiveTraining> find_training(Runtime& runtime, const config::RunConfig& config, uint64_t run) {
   std::vector<AddressedRequest> requests;
-  std::vector<std::pair<std::string, ActorRef>> trainers;  // by task
-  size_t workers = 0;                                      // that take part
+  std::vector<std::string> asked;
+  std::map<std::string, ActorRef> trainers;  // by task
+  std::map<std::string, uint64_t> numbers;   // of their trainings
+  size_t workers = 0;                        // that take part
   for (int64_t i = 0; i < config.cluster.tasks.at("worker"); ++i) {
     if (is_among_peers(config) && i >= config.shards()) break;
     ++workers;
@@ -53,33 +74,36 @@ std::optional<LiveTraining> find_training(Runtime& runtime, const config::RunCon
     if (!address) continue;
     const auto trainer = runtime.services().find(*address);
     if (!trainer) continue;
-    trainers.emplace_back(address->task, *trainer);
+    asked.push_back(address->task);
+    trainers.emplace(address->task, *trainer);
     requests.push_back({*trainer, resume_message(runtime, config, run)});
   }
   const Answers all = runtime.services().call_all(std::move(requests));
   LiveTraining found;
   std::vector<Message<wire::TrainingResumed>> answers;
-  std::vector<ActorRef> answered;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i]) continue;
     const auto& answer = answers.emplace_back(*all[i]);
-    answered.push_back(trainers[i].second);
-    found.workers.push_back({trainers[i].first,
+    numbers.emplace(asked[i], answer->getTraining());
+    found.workers.push_back({asked[i],
                              answer->getNext(),
                              vector_of<uint32_t>(answer->getShards()),
                              {answer->getLoss(), answer->getSamples()}});
   }
   if (answers.empty()) return {};
+  // The worker can begin the training anew then.
+  const auto end_training = [&](const LiveTraining::Worker& worker) {
+    Draft<wire::EndTraining> end;
+    end->setTraining(numbers.at(worker.task));
+    runtime.services().send(trainers.at(worker.task), end.finish());
+  };
   const auto has_shards = [](const LiveTraining::Worker& worker) { return !worker.shards.empty(); };
   if (std::ranges::none_of(found.workers, has_shards) || !agree(answers, config) ||
       (is_among_peers(config) && answers.size() < workers)) {
-    for (size_t i = 0; i < answers.size(); ++i) {  // so that they can begin the training anew
-      Draft<wire::EndTraining> end;
-      end->setTraining(answers[i]->getTraining());
-      runtime.services().send(answered[i], end.finish());
-    }
+    std::ranges::for_each(found.workers, end_training);
     return {};
   }
+  if (!is_among_peers(config)) std::ranges::for_each(take_superseded(found.workers), end_training);
   const Message<wire::TrainingResumed>& first = answers.front();
   found.training = first->getTraining();
   found.owners = read(first->getOwners());

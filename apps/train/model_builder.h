@@ -66,7 +66,8 @@ class ModelBuilder {
   /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
   Scope with_variables() const;
   /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
-  /// rows only where `optimizer` takes rows and they are not combined otherwise than by their mean. If `variables` is empty, all trainable variables are used.
+  /// rows only where `optimizer` takes rows and they are not combined otherwise than by their mean. If `variables` is empty, all
+  /// trainable variables are used.
   std::vector<nn::VariableGradient> gradients(const Scope& scope, Output loss, const nn::Optimizer& optimizer,
                                               std::vector<Output> variables = {}) const;
   /// Does so for gradients that have been computed. What concerns one of them is computed in its scope `at`; empty: in `scope`.

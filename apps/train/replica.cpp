@@ -8,8 +8,8 @@
 
 namespace troupe::train {
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
-    : WorkerReplica(worker), runtime_(runtime), config_(std::move(config)), worker_(worker),
-      data_(value_or_throw(load_data(runtime.services().disk(), config_))) {
+    : WorkerReplica(worker, runtime.services().clock()), runtime_(runtime), config_(std::move(config)),
+      worker_(worker), data_(value_or_throw(load_data(runtime.services().disk(), config_))) {
   if (data_.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
   batches_ = data_.train->batches(config_.batch, config_.run.seed, config_.shuffle);
   build(training);
@@ -202,7 +202,7 @@ uint64_t Replica::last_fixed() const {
 std::shared_ptr<Replica::Input> Replica::begin_round(uint64_t round) {
   auto input = std::make_shared<Input>();
   input->round = round;
-  input->batch = timed_batch(*batches_, round - 1, waited_);
+  input->batch = timed_batch(*batches_, round - 1, waited_, &runtime_.services().clock());
   input->shards = data::shards(input->batch, config_.shards());
   input->values = std::move(values_);
   const std::lock_guard lock(mutex_);

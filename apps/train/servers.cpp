@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "actors/net/random_id.h"
 #include "actors/services/mirror/mirror.h"
 #include "actors/services/mirror/mirror_source.h"
 #include "apps/train/rounds.h"
+#include "messages/env/process.h"
 #include "messages/schemas/mirror.capnp.h"
 #include "messages/wire/wire.h"
 
@@ -24,7 +24,65 @@ AnyMessage about(uint64_t mirror) {
   return draft.finish();
 }
 
+AnyMessage end_message(uint64_t mirror, bool adopted) {
+  Draft<wire::EndMirror> draft;
+  draft->setMirror(mirror);
+  draft->setAdopted(adopted);
+  return draft.finish();
+}
+
+std::vector<std::string> tasks_with_variables(const config::RunConfig& config) {
+  std::vector<std::string> names;
+  for (const char* job : {"ps", "worker"})
+    if (const auto tasks = config.cluster.tasks.find(job); tasks != config.cluster.tasks.end())
+      for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
+  return names;
+}
+
+/// Tells all linked tasks the number of an attempt. Returns the latest one that they know.
+uint64_t claim(Runtime& runtime, const config::RunConfig& config, uint64_t attempt) {
+  const auto owners = owners_of_variables(config);
+  Draft<wire::ClaimVariables> draft;
+  draft->setAttempt(attempt);
+  const AnyMessage message = draft.finish();
+  std::vector<AddressedRequest> requests;
+  std::vector<bool> is_owner;
+  for (const std::string& task : tasks_with_variables(config)) {
+    const bool owns = std::ranges::count(owners, task) > 0;
+    auto role = runtime.services().address(mirror_role, task);
+    if (role) role->key = task + device_of_variables;
+    const auto actor = role ? runtime.services().find(*role) : role.status();
+    if (actor) {
+      requests.push_back({*actor, message});
+      is_owner.push_back(owns);
+    } else if (owns) {
+      throw Error(Status(actor.status()).at_device(task));
+    }
+  }
+  uint64_t latest = attempt;
+  const Answers answers = runtime.services().call_all(std::move(requests));
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i])
+      latest = std::max(latest, Message<wire::VariablesClaimed>(*answers[i])->getAttempt());
+    else if (is_owner[i])
+      throw Error(answers[i].status());
+  }
+  return latest;
+}
+
 }  // namespace
+
+uint64_t claim_variables(Runtime& runtime, const config::RunConfig& config) {
+  value_or_throw(runtime.services().addresses(mirror_role, owners_of_variables(config),
+                                              config.train.fault.start_timeout));
+  const uint64_t attempt = latest_attempt(runtime, config) + 1;
+  claim(runtime, config, attempt);
+  return attempt;
+}
+
+uint64_t latest_attempt(Runtime& runtime, const config::RunConfig& config) {
+  return claim(runtime, config, 0);
+}
 
 Servers::~Servers() { end_mirrors(); }
 
@@ -125,10 +183,12 @@ void Servers::begin_mirror(const std::string& owner) {
     const auto source = actor(mirror_source_role, owner);
     const auto copies = address(mirror_role, target);
     if (!source || !copies) continue;
-    if (const auto old = superseded_.extract(target)) end_mirror(target, old.mapped());
-    const uint64_t number = random_id();
+    if (const auto old = superseded_.extract(target)) end_mirror(target, old.mapped(), true);
+    const uint64_t number = runtime_.services().process().random_id();
     Draft<wire::BeginMirror> draft;
     draft->setMirror(number);
+    draft->setAttempt(attempt_);
+    draft->setTargetOwnsNothing(std::ranges::count(owners_of_variables(config_), target) == 0);
     write(*copies, draft->initTarget());
     write(runtime_.services().address("worker"), draft->initClient());
     mirrors_[owner] = {number, target};
@@ -166,7 +226,7 @@ void Servers::await_end(const std::string& owner) {
         const bool gone = answer.ok() || answer.status().code() == Code::NotFound;
         if (gone) {
           given_up->store(true);
-          services.call(source, about<wire::EndMirror>(number), [](const Result<AnyMessage>&) {});
+          services.call(source, end_message(number, false), [](const Result<AnyMessage>&) {});
         }
         post([this, owner, number, gone] { ended(owner, number, gone); });
       });
@@ -181,9 +241,9 @@ void Servers::ended(const std::string& owner, uint64_t number, bool gone) {
   if (gone) mirrors_.erase(at);
 }
 
-void Servers::end_mirror(const std::string& owner, uint64_t number) const {
+void Servers::end_mirror(const std::string& owner, uint64_t number, bool adopted) const {
   if (const auto source = actor(mirror_source_role, owner))
-    runtime_.services().call(*source, about<wire::EndMirror>(number), [](const Result<AnyMessage>&) {});
+    runtime_.services().call(*source, end_message(number, adopted), [](const Result<AnyMessage>&) {});
 }
 
 // ---- Drained servers
@@ -232,7 +292,7 @@ Result<std::string> Servers::adopt_mirrors(const std::vector<std::string>& owner
     adoptions.push_back({std::move(copies), about<wire::AdoptMirror>(mirror.number)});
     // One that is alive may get variables again.
     if (const auto source = actor(mirror_source_role, owner); source && is_alive(owner))
-      ends.push_back({*source, about<wire::EndMirror>(mirror.number)});
+      ends.push_back({*source, end_message(mirror.number, true)});
     else
       superseded_[owner] = mirror.number;
   }

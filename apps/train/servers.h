@@ -18,15 +18,23 @@
 
 namespace troupe::train {
 
+/// Begins an attempt of a training: has all linked tasks drop the variables that earlier attempts have left in places where this
+/// one does not look. Returns the number of the attempt. Must be called before the session is opened that initializes or restores
+/// the variables. Waits until the tasks that own variables are linked. Throws DeadlineExceeded if they are not within
+/// train.fault.start_timeout, and Unavailable if one is lost.
+uint64_t claim_variables(Runtime& runtime, const config::RunConfig& config);
+/// Returns the number of the attempt that is under way.
+uint64_t latest_attempt(Runtime& runtime, const config::RunConfig& config);
+
 class Servers {
  public:
   /// Has a function called later, on the trainer's thread. May be called from any thread.
   using Post = std::function<void(std::function<void()>)>;
 
   /// Changes config.cluster.owners, which must be set if there are servers, when variables move. Both must outlive this
-  /// object.
-  Servers(Runtime& runtime, config::RunConfig& config, Post post)
-      : runtime_(runtime), config_(config), post_(std::move(post)) {}
+  /// object. `attempt` is that which claim_variables() has returned.
+  Servers(Runtime& runtime, config::RunConfig& config, uint64_t attempt, Post post)
+      : runtime_(runtime), config_(config), attempt_(attempt), post_(std::move(post)) {}
   ~Servers();
   Servers(const Servers&) = delete;
   Servers& operator=(const Servers&) = delete;
@@ -80,11 +88,12 @@ class Servers {
   void begun(const std::string& owner, uint64_t number, const Status& status);
   void await_end(const std::string& owner);
   void ended(const std::string& owner, uint64_t number, bool gone);
-  void end_mirror(const std::string& owner, uint64_t number) const;
+  void end_mirror(const std::string& owner, uint64_t number, bool adopted = false) const;
   void end_mirrors_on(const std::vector<std::string>& targets);
 
   Runtime& runtime_;
   config::RunConfig& config_;
+  const uint64_t attempt_;
   const Post post_;
   std::map<std::string, Mirror> mirrors_;         ///< by the task that owns the variables
   std::map<std::string, uint64_t> incarnations_;  ///< of the processes that own the variables, by task

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/services/trainer.h"
+#include "messages/env/env.h"
 #include "messages/schemas/trainer.capnp.h"
 #include "messages/wire/message_reader.h"
 
@@ -36,9 +37,8 @@ std::optional<StallWatch::AllDone> StallWatch::ask(const std::vector<std::string
 
 std::chrono::nanoseconds StallWatch::still_for(const std::vector<std::string>& tasks) {
   auto done = ask(tasks);
-  const auto now = Clock::now();
-  const auto allowed =
-      static_cast<uint64_t>(idle_share * std::chrono::duration<double, std::nano>(now - asked_).count());
+  const int64_t now = services_.clock().now();
+  const auto allowed = static_cast<uint64_t>(idle_share * static_cast<double>(now - asked_));
   const auto is_idle = [&](const auto& task) {
     const auto before = done_.find(task.first);
     return before != done_.end() && task.second.steps == before->second.steps &&
@@ -50,7 +50,7 @@ std::chrono::nanoseconds StallWatch::still_for(const std::vector<std::string>& t
     still_since_ = asked_;
   done_ = done ? std::move(*done) : AllDone();
   asked_ = now;
-  return still_since_ ? now - *still_since_ : std::chrono::nanoseconds::zero();
+  return std::chrono::nanoseconds(still_since_ ? now - *still_since_ : 0);
 }
 
 }  // namespace troupe::train

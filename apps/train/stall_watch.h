@@ -25,7 +25,6 @@ class StallWatch {
   std::chrono::nanoseconds still_for(const std::vector<std::string>& tasks);
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Done {
     uint64_t cpu = 0;  ///< processor time, in nanoseconds
     uint64_t steps = 0;
@@ -34,9 +33,9 @@ class StallWatch {
   std::optional<AllDone> ask(const std::vector<std::string>& tasks);
 
   NodeServices& services_;
-  AllDone done_;  ///< at `asked_`
-  Clock::time_point asked_;
-  std::optional<Clock::time_point> still_since_;
+  AllDone done_;       ///< at `asked_`
+  int64_t asked_ = 0;  ///< by the clock of the node
+  std::optional<int64_t> still_since_;
 };
 
 }  // namespace troupe::train

@@ -14,9 +14,9 @@ constexpr std::chrono::seconds interval{2};
 bool StepSampler::is_due() {
   const std::lock_guard lock(mutex_);
   if (++begun_ <= first_steps) return false;
-  const auto now = Clock::now();
+  const int64_t now = now_of(clock_);
   if (now < next_) return false;
-  next_ = now + interval;
+  next_ = now + std::chrono::nanoseconds(interval).count();
   return true;
 }
 

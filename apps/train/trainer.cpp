@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "actors/checkpoint/checkpoint_files.h"
-#include "actors/net/random_id.h"
 #include "actors/runtime.h"
 #include "apps/interop/write_graph.h"
 #include "apps/nn/variable_snapshot.h"
@@ -34,6 +33,7 @@
 #include "apps/train/run_folder.h"
 #include "apps/train/run_requests.h"
 #include "apps/train/run_setting.h"
+#include "messages/env/random_id.h"
 
 namespace troupe::train {
 namespace {
@@ -74,6 +74,7 @@ class Run {
     TROUPE_RETURN_IF_FAILED(await_nodes(start_until));
     if (!options_.resume.empty() && options_.dry_run_steps == 0) TROUPE_RETURN_IF_FAILED(open_folder());
     if (!goes_on(start_until)) {
+      if (with_workers()) attempt_ = claim_variables(runtime_, config_);
       open_session(start_until - Clock::now());
       TROUPE_RETURN_IF_FAILED(begin());
       TROUPE_RETURN_IF_FAILED(make_rounds());
@@ -158,7 +159,7 @@ class Run {
     if (with_workers()) {
       run_ = folder_ ? random_id() : 0;
       TROUPE_RETURN_IF_FAILED(keep_progress());
-      rounds_ = cluster_rounds({progress_.step, run_});
+      rounds_ = cluster_rounds({progress_.step, run_, attempt_});
     } else {
       rounds_ = rounds_in_process(*session_, model_, graph_->dtype(model_.loss), config_, *batches_);
     }
@@ -186,7 +187,8 @@ class Run {
     config_.cluster.owners = live->owners;
     if (owners_ != live->owners) build();
     open_session(start_until - Clock::now());
-    auto rounds = cluster_rounds({live->done(), kept->run, &*live});
+    attempt_ = latest_attempt(runtime_, config_);
+    auto rounds = cluster_rounds({live->done(), kept->run, attempt_, &*live});
     const uint64_t from = kept->progress.step, epoch_end = (from / per_epoch() + 1) * per_epoch();
     if (live->done() < from || live->done() > epoch_end)
       throw Error(failed_precondition("the workers are at step " + std::to_string(live->done()) +
@@ -345,12 +347,8 @@ class Run {
   }
 
   bool done() {
-    if (result_.ending != Ending::Completed) return true;
-    if (is_stopped()) {
-      result_.ending = Ending::Stopped;
-      return true;
-    }
-    return progress_.step >= last_step();
+    if (result_.ending == Ending::Completed && is_stopped()) result_.ending = Ending::Stopped;
+    return result_.ending != Ending::Completed || progress_.step >= last_step();
   }
 
   void count_gradients() const {
@@ -545,8 +543,8 @@ class Run {
   std::unique_ptr<Rounds> rounds_;
   std::optional<RunFolder> folder_;
   Progress progress_;
-  uint64_t run_ = 0;              ///< the number by which workers know the training
-  bool epoch_has_ended_ = false;  ///< while another process was the trainer, which was lost then
+  uint64_t run_ = 0, attempt_ = 0;  ///< the numbers by which workers and servers know the training
+  bool epoch_has_ended_ = false;    ///< while another process was the trainer, which was lost then
   TrainingResult result_;
   int64_t restarted_workers_ = 0;
   uint64_t logged_step_ = 0;  ///< the last step for which metrics were written

@@ -21,8 +21,8 @@ struct Staleness {
 
 class WorkerReplica {
  public:
-  /// `worker` is the number of this worker's task.
-  explicit WorkerReplica(int64_t worker) : sampler_(task_name("worker", worker)) {}
+  /// `worker` is the number of this worker's task. The clock must outlive this object.
+  WorkerReplica(int64_t worker, const Clock& clock) : sampler_(task_name("worker", worker), &clock) {}
   virtual ~WorkerReplica() = default;
   /// How many pushes a shard makes per round; 0 in modes without a coordinator.
   virtual int64_t pushes() const { return 0; }

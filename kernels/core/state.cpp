@@ -196,6 +196,19 @@ std::vector<std::shared_ptr<StateCell>> StateTable::drop(std::string_view contai
   return dropped;
 }
 
+bool StateTable::drop(const StateCell& cell) {
+  std::shared_ptr<StateCell> dropped;  // so that no value is released under the lock
+  const std::lock_guard guard(mutex_);
+  const auto numbered = numbered_.find(cell.id());
+  if (numbered == numbered_.end() || numbered->second.cell.get() != &cell) return false;
+  dropped = std::move(numbered->second.cell);
+  const auto names = containers_.find(numbered->second.container);
+  names->second.erase(cell.name());
+  if (names->second.empty()) containers_.erase(names);
+  numbered_.erase(numbered);
+  return true;
+}
+
 std::vector<std::shared_ptr<StateCell>> StateTable::reset(std::span<const std::string> named) {
   constexpr std::string_view default_container = "localhost";
   const auto is_named = [&](std::string_view name) {

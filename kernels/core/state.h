@@ -140,6 +140,8 @@ class StateTable {
   std::vector<std::shared_ptr<StateCell>> cells() const;
   /// Removes the cells of a container and returns them; plans that hold some keep them. Their numbers are not used again.
   std::vector<std::shared_ptr<StateCell>> drop(std::string_view container);
+  /// Removes one cell. Returns false if it was removed before.
+  bool drop(const StateCell& cell);
   /// Moves the cells of a container to another one, where they replace cells of the same names. Returns the replaced cells.
   std::vector<std::shared_ptr<StateCell>> move(std::string_view from, const std::string& to);
   /// Drops, in every container of the table, the cells of the nodes whose attribute container is one of `named`, where

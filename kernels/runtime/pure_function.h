@@ -1,5 +1,5 @@
-// PureFunction: a function of a graph's library that is computed at once and outside steps, by one thread: all of its ops have kernels
-// for the CPU and no effects. Immutable; any thread may compute it.
+// PureFunction: a function of a graph's library that is computed at once and outside steps, by one thread: all of its ops have
+// kernels for the CPU and no effects. Immutable; any thread may compute it.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@ namespace troupe {
 
 class PureFunction {
  public:
-  /// Fails with InvalidArgument, naming op and node, if the function has an op that has an effect, draws random numbers, belongs to a
-  /// loop or a condition, or calls a function. `library` must outlive this object.
+  /// Fails with InvalidArgument, naming op and node, if the function has an op that has an effect, draws random numbers, belongs
+  /// to a loop or a condition, or calls a function. `library` must outlive this object.
   static Result<PureFunction> prepare(Function function, const OpLibrary& library);
 
   const Function& function() const { return function_; }

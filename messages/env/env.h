@@ -3,6 +3,7 @@
 // objects outlive everything that was given the Env.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 
@@ -21,6 +22,12 @@ class Clock {
   /// Cancels a timer; no effect if it has fired. If another thread than the control thread cancels, the callback may run meanwhile.
   virtual void cancel(TimerId timer) = 0;
 };
+
+/// Returns the time of the clock; null: of the steady clock.
+inline int64_t now_of(const Clock* clock) {
+  return clock ? clock->now()
+               : std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 class Disk;     // messages/env/disk.h
 class Network;  // messages/env/network.h

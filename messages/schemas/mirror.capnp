@@ -21,8 +21,13 @@
 # update any more. When the mirror is lost, the primary keeps the answers to its updates until the client ends the mirror: the
 # client might be about to adopt it. When the client is lost for 10 s, the primary ends the mirror, unless it has been adopted,
 # which only the mirror role knows; if that is lost, too, the primary ends the mirror, because otherwise changes would wait for
-# ever. When the primary is lost, the copies are kept for 60 s. When a primary that has been superseded is alive, or is found alive
-# later, its client ends the mirror there before the device gets variables again.
+# ever. When the primary is lost, the copies are kept for 60 s.
+#
+# Variables that have moved leave nothing behind, because an old value in a later mirror of the same device would replace the
+# present one when that mirror is adopted. A primary that has been superseded drops its variables: at once if it is alive, or
+# before it gets a mirror of another device, of which it may become the owner. And each attempt of a training, which begins with
+# variables that are initialized or restored, has a number that is higher than those before. The client tells it to all tasks
+# first (ClaimVariables), which drop the variables that were in mirrors of earlier attempts.
 #
 # Costs per update: one MirrorChange with the value inputs of the op, not with the values of the variables.
 @0xe1f7a2c94b3d5806;
@@ -43,6 +48,8 @@ struct BeginMirror {
   mirror @0 :UInt64;           # chosen at random by the client; never 0
   target @1 :Address;          # of the mirror role of the other device
   client @2 :Address;          # an actor of the client
+  attempt @3 :UInt64;          # of the training; fails with Aborted if this device takes part in a later one
+  targetOwnsNothing @4 :Bool;  # see OpenMirror
 }
 
 struct MirrorBegun {}
@@ -58,6 +65,7 @@ struct EndMirror {
   # Request, answered by MirrorEnded. Sent by the client to the mirror source. Has no effect if the mirror has ended before.
 
   mirror @0 :UInt64;
+  adopted @1 :Bool;            # the mirror was adopted: the variables that it has are dropped here
 }
 
 struct MirrorEnded {
@@ -72,10 +80,14 @@ struct MirrorLost {
 
 struct OpenMirror {
   # Request, answered by MirrorOpened. Sent by the mirror source to the mirror role. Fails with ResourceExhausted if the device
-  # keeps too many mirrors.
+  # keeps too many mirrors, and with Aborted if it takes part in a later attempt.
 
   mirror @0 :UInt64;
   source @1 :Address;          # the sender
+  attempt @2 :UInt64;
+  # The device has no variable of the attempt. Those that were in mirrors of it before, except adopted ones, have moved away, and
+  # are dropped. (It may have adopted some since the client sent this.)
+  ownsNothing @3 :Bool;
 }
 
 struct MirrorOpened {}
@@ -121,6 +133,18 @@ struct MirroredUpdate {
 }
 
 struct ChangeMirrored {}
+
+struct ClaimVariables {
+  # Request, answered by VariablesClaimed. Sent by the client to the mirror role of every task, before it opens the session that
+  # initializes or restores the variables. If the attempt is later than those that the device knows, the variables that were in
+  # mirrors are dropped.
+
+  attempt @0 :UInt64;          # 0: only asks
+}
+
+struct VariablesClaimed {
+  attempt @0 :UInt64;          # the latest one that the device knows
+}
 
 struct AdoptMirror {
   # Request, answered by MirrorAdopted when all changes that have arrived are applied. Sent by the client to the mirror role. The

@@ -80,9 +80,9 @@ struct ReportArrivals {
 }
 
 struct GradientMade {
-  # Not a request. Sent by the compute pool to the replicas role in its own process: the gradient for the rule, the mean or what the
-  # rule's function has made of the gradients of all shards, was too large for a handler and is there. Attachments: the gradient and,
-  # if it is rows, their numbers; none after a failure.
+  # Not a request. Sent by the compute pool to the replicas role in its own process: the gradient for the rule, the mean or what
+  # the rule's function has made of the gradients of all shards, was too large for a handler and is there. Attachments: the
+  # gradient and, if it is rows, their numbers; none after a failure.
 
   roundCell @0 :UInt32;
   failure @1 :Status;         # of the function; not set: none

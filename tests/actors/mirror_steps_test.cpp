@@ -92,13 +92,35 @@ struct Fixture {
     return services().call_all({{to, std::move(request)}})[0];
   }
 
-  /// Mirrors the variables of the first server on the second one.
-  void begin_mirror(uint64_t mirror) {
+  /// Mirrors the variables of a server, the first one, on the other.
+  Status try_mirror(uint64_t mirror, uint64_t attempt, size_t server = 0, bool target_owns_nothing = false) {
     Draft<wire::BeginMirror> draft;
     draft->setMirror(mirror);
-    write(address("mirror", 1), draft->initTarget());
+    draft->setAttempt(attempt);
+    draft->setTargetOwnsNothing(target_owns_nothing);
+    write(address("mirror", 1 - server), draft->initTarget());
     write(services().address("worker"), draft->initClient());
+    return ask(role("mirror_source", server), draft.finish()).status();
+  }
+  void begin_mirror(uint64_t mirror, uint64_t attempt = 0) { throw_if_failed(try_mirror(mirror, attempt)); }
+  uint64_t claim(size_t server, uint64_t attempt) {
+    Draft<wire::ClaimVariables> draft;
+    draft->setAttempt(attempt);
+    const auto answer = value_or_throw(ask(role("mirror", server), draft.finish()));
+    return Message<wire::VariablesClaimed>(answer)->getAttempt();
+  }
+  /// Says that the mirror of the first server has been adopted.
+  void give_away(uint64_t mirror) {
+    Draft<wire::EndMirror> draft;
+    draft->setMirror(mirror);
+    draft->setAdopted(true);
     value_or_throw(ask(role("mirror_source", 0), draft.finish()));
+  }
+  bool has_values(const Graph& graph, const Model& model) {
+    Session fresh = runtime.session(graph, {.share_state = true});
+    const Status status = test::failure_of([&] { fresh.run(model.values); });
+    BOOST_TEST((status.ok() || status.code() == Code::FailedPrecondition), status.message());
+    return status.ok();
   }
   template <class T>
   AnyMessage of_mirror(uint64_t mirror) {
@@ -169,6 +191,47 @@ BOOST_AUTO_TEST_CASE(copies_replace_variables_of_the_same_names_when_they_are_ad
   adopt(5);
   Session fresh = runtime.session(second_graph, {.share_state = true});
   BOOST_TEST(values_of(fresh, second) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(variables_that_have_moved_leave_nothing_behind) {
+  one.run(first.initializers);
+  begin_mirror(5);
+  give_away(4);
+  BOOST_TEST(has_values(first_graph, first), "another mirror was adopted");
+  adopt(5);
+  give_away(5);
+  BOOST_TEST(!has_values(first_graph, first));
+  BOOST_TEST(has_values(second_graph, second));
+}
+
+BOOST_AUTO_TEST_CASE(a_later_attempt_begins_without_the_variables_that_were_in_mirrors) {
+  one.run(first.initializers);
+  begin_mirror(5, 3);
+  BOOST_TEST(claim(0, 0) == 3u);
+  BOOST_TEST(claim(0, 2) == 3u);
+  BOOST_TEST(has_values(first_graph, first));
+  adopt(5);
+  for (const size_t server : {0, 1}) BOOST_TEST(claim(server, 4) == 4u);
+  BOOST_TEST(!has_values(first_graph, first));
+  BOOST_TEST(!has_values(second_graph, second));
+  BOOST_TEST((try_mirror(6, 3).code() == Code::Aborted));
+  Session fresh = runtime.session(first_graph, {.share_state = true});
+  fresh.run(first.initializers);
+  begin_mirror(7, 4);
+  BOOST_TEST(has_values(first_graph, first));
+}
+
+// Otherwise the second mirror would bring back the values that the first server had before it gave them away.
+BOOST_AUTO_TEST_CASE(a_server_without_variables_drops_its_own_old_ones_before_it_gets_a_mirror) {
+  one.run(first.initializers);
+  begin_mirror(5, 1);
+  adopt(5);
+  throw_if_failed(try_mirror(6, 1, 1, true));
+  BOOST_TEST(!has_values(first_graph, first));
+  value_or_throw(ask(role("mirror", 0), of_mirror<wire::AdoptMirror>(6)));
+  BOOST_TEST(has_values(first_graph, first));
+  throw_if_failed(try_mirror(7, 1, 1, true));  // sent before the adoption, and late
+  BOOST_TEST(has_values(first_graph, first), "adopted variables stay");
 }
 
 BOOST_AUTO_TEST_CASE(a_change_of_a_variable_that_the_mirror_has_refused_is_refused) {

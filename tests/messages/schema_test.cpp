@@ -78,9 +78,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<PushGradient, Committed, AwaitRound, CancelPushes, ReportArrivals, GradientMade>();
   check_each<BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed,
              FinishRound, RoundFinished, RequireShards, EndRounds, RoundsEnded, StopFollowing>();
-  check_each<BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror, MirrorEnded, MirrorLost, MirrorExpired,
-             OpenMirror, MirrorOpened, MirrorChange, ChangeMirrored, AdoptMirror, MirrorAdopted, DropMirror,
-             MirrorDropped, MirrorChanged, GroupMirrored>();
+  check_each<ClaimVariables, VariablesClaimed, BeginMirror, MirrorBegun, AwaitMirrorEnd, EndMirror,
+             MirrorEnded, MirrorLost, MirrorExpired, OpenMirror, MirrorOpened, MirrorChange, ChangeMirrored,
+             AdoptMirror, MirrorAdopted, DropMirror, MirrorDropped, MirrorChanged, GroupMirrored>();
   check_each<HoldState, StateHeld, HoldShard, ShardHeld, SaveCheckpoint, CheckpointSaved, RestoreCheckpoint,
              CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
              DropShards>();

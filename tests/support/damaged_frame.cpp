@@ -48,7 +48,8 @@ const Schemas& training_schemas() {
                  Relocated, BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived,
                  RoundFixed, FinishRound, RoundFinished, EndRounds, RoundsEnded, StopFollowing, PushGradient,
                  Committed, AwaitRound, BeginMirror, MirrorBegun, OpenMirror, MirrorOpened, MirrorChange,
-                 ChangeMirrored, Update, Updated, TensorsArrived, RunPartition, PartitionDone>();
+                 ClaimVariables, VariablesClaimed, ChangeMirrored, Update, Updated, TensorsArrived,
+                 RunPartition, PartitionDone>();
   return all;
 }
 

@@ -1,9 +1,14 @@
 #include "tests/support/simulated_cluster.h"
 
+#include <optional>
+
 #include "actors/net/peers.h"
+#include "actors/runtime_impl.h"
 #include "actors/step/session_impl.h"
+#include "messages/values/device_name.h"
 #include "tests/support/simulated_client.h"
 #include "tests/support/simulated_node.h"
+#include "tests/support/simulated_process.h"
 
 namespace troupe::test {
 
@@ -12,9 +17,7 @@ struct SimulatedCluster::Life {
   Life(SimulatedCluster& cluster, Machine& machine)
       : network(cluster.network_.join(machine.task)),
         node(cluster.simulation_, *machine.disk, network.get(), cluster.random_id()),
-        task(node.add_task(machine.task, cluster.random_id())),
-        peers(node.actors,
-              PeersOptions{.self = {"simulated", machine.task, task.incarnation, cluster.heartbeat_}}) {
+        task(node.add_task(machine.task, cluster.random_id())) {
     node.actors.heartbeat = cluster.heartbeat_;
     cluster.network_.set_number(machine.task, node.host.number());
   }
@@ -22,13 +25,23 @@ struct SimulatedCluster::Life {
   std::unique_ptr<Network> network;
   SimulatedNode node;
   const TaskSites& task;
-  Peers peers;
+  std::optional<Peers> peers;  ///< unless the node is a runtime
+  std::optional<SimulatedProcess> process;
+  Runtime* runtime = nullptr;             ///< made by `main`; null until then
+  std::unique_ptr<SimulatedClient> main;  ///< if the node is a runtime
   std::vector<std::unique_ptr<SimulatedClient>> clients;
 };
 
 SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat,
                                    Links links)
     : heartbeat_(heartbeat), links_(std::move(links)), simulation_(seed), network_(simulation_) {
+  for (const auto& task : tasks)
+    machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
+  for (size_t machine = 0; machine < size(); ++machine) start(machine);
+}
+
+SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, Main main)
+    : heartbeat_(NodeIdentity().heartbeat), main_(std::move(main)), simulation_(seed), network_(simulation_) {
   for (const auto& task : tasks)
     machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
   for (size_t machine = 0; machine < size(); ++machine) start(machine);
@@ -49,10 +62,42 @@ void SimulatedCluster::start(size_t machine) {
   Machine& self = machines_[machine];
   if (self.disk->crashed()) self.disk->restart();
   self.life = std::make_unique<Life>(*this, self);
-  throw_if_failed(self.life->peers.listen(self.task).status());
+  main_ ? start_process(machine) : start_peers(machine);
+}
+
+void SimulatedCluster::start_peers(size_t machine) {
+  Life& life = *machines_[machine].life;
+  const std::string& task = machines_[machine].task;
+  Peers& peers = life.peers.emplace(
+      life.node.actors, PeersOptions{.self = {"simulated", task, life.task.incarnation, heartbeat_}});
+  throw_if_failed(peers.listen(task).status());
   for (size_t other = 0; other < machine; ++other)
-    if (!links_ || links_(machine, other))
-      self.life->peers.connect(machines_[other].task, machines_[other].task);
+    if (!links_ || links_(machine, other)) peers.connect(machines_[other].task, machines_[other].task);
+}
+
+void SimulatedCluster::start_process(size_t machine) {
+  Life& life = *machines_[machine].life;
+  RuntimeOptions options;
+  options.heartbeat = std::chrono::nanoseconds(heartbeat_);
+  options.cluster.emplace().name = "simulated";
+  for (const Machine& member : machines_) {
+    const DeviceName name = value_or_throw(DeviceName::parse(member.task));
+    if (name.job != "client") options.cluster->jobs[name.job][name.task] = member.task;
+  }
+  const DeviceName self = value_or_throw(DeviceName::parse(machines_[machine].task));
+  options.tasks = {{.job = self.job, .task = self.task}};
+  life.process.emplace(simulation_, life.node.host);
+  life.main = std::make_unique<SimulatedClient>(
+      simulation_,
+      [this, machine, &life, options] {
+        Runtime runtime(std::make_unique<Runtime::Impl>(
+            options,
+            Runtime::Impl::SimulatedParts{life.node.actors, life.node.tasks.front(), *life.process}));
+        life.runtime = &runtime;
+        main_(machine, runtime);
+        sleep(machine, 0);
+      },
+      life.node.host.number());
 }
 
 void SimulatedCluster::crash(size_t machine, bool whole_machine) {
@@ -73,7 +118,11 @@ bool SimulatedCluster::complete() const {
 bool SimulatedCluster::linked(size_t one, size_t other) const {
   if (!up(one) || !up(other)) return false;
   if (one == other) return true;
-  const auto incarnation = machines_[one].life->peers.incarnation_of(machines_[other].task);
+  const Life& life = *machines_[one].life;
+  const std::string& task = machines_[other].task;
+  if (!life.peers && !life.runtime) return false;
+  const auto incarnation =
+      life.peers ? life.peers->incarnation_of(task) : life.runtime->impl().membership->incarnation_of(task);
   return incarnation.ok() && *incarnation == machines_[other].life->task.incarnation;
 }
 
@@ -103,6 +152,7 @@ bool SimulatedCluster::clients_ended() const {
   bool ended = true;
   for (const Machine& machine : machines_) {
     if (!machine.life) continue;
+    if (machine.life->main) machine.life->main->rethrow();
     for (const auto& client : machine.life->clients) {
       client->rethrow();
       ended = ended && client->ended();
@@ -113,7 +163,7 @@ bool SimulatedCluster::clients_ended() const {
 
 void SimulatedCluster::sleep(size_t machine, int64_t nanoseconds) {
   SimulatedHost& host = machines_[machine].life->node.host;
-  host.wait([] { return false; }, host.now() + nanoseconds);
+  host.wait([] { return false; }, nanoseconds == 0 ? 0 : host.now() + nanoseconds);
 }
 
 }  // namespace troupe::test

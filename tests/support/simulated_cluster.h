@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/net/channel.h"
+#include "actors/runtime.h"
 #include "actors/step/session.h"
 #include "actors/step/step_compiler.h"
 #include "actors/task.h"
@@ -20,9 +21,13 @@ class SimulatedCluster {
  public:
   /// Says whether two machines, by number, link to each other.
   using Links = std::function<bool(size_t one, size_t other)>;
+  /// The main function of a process, a client (start_client()) that ends only with its machine.
+  using Main = std::function<void(size_t machine, Runtime& runtime)>;
   /// Makes one node, with one CPU device, for each task: "/job:ps/replica:0/task:0". Without `links` every two nodes link.
   SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks,
                    int64_t heartbeat = NodeIdentity().heartbeat, Links links = {});
+  /// Makes processes with runtimes, as the program is one. Those of the job "client" are no members, but clients of the cluster.
+  SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, Main main);
   ~SimulatedCluster();
 
   size_t size() const { return machines_.size(); }
@@ -50,9 +55,9 @@ class SimulatedCluster {
                   const SessionOptions& options = {});
   /// Starts a client, which may use sessions of that machine, and ends when the machine crashes.
   void start_client(size_t machine, std::function<void()> body);
-  /// Returns true if no client runs on the machines that are up. Throws what a client has thrown.
+  /// Returns true if no client, other than a main function, runs on the machines that are up. Throws what one has thrown.
   bool clients_ended() const;
-  /// Call from a client: lets time pass.
+  /// Call from a client: lets time pass. 0: until the machine crashes.
   void sleep(size_t machine, int64_t nanoseconds);
   uint64_t random_id() { return simulation_.draw(UINT64_MAX) | 1; }
 
@@ -64,8 +69,12 @@ class SimulatedCluster {
     std::unique_ptr<Life> life;  ///< null while the machine is down
   };
 
+  void start_peers(size_t machine);
+  void start_process(size_t machine);
+
   const int64_t heartbeat_;
   const Links links_;
+  const Main main_;  ///< empty: nodes are not runtimes
   Simulation simulation_;
   SimulatedNetwork network_;
   std::vector<Machine> machines_;

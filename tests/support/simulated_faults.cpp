@@ -9,7 +9,7 @@ constexpr int64_t millisecond = 1'000'000;
 
 SimulatedFaults::SimulatedFaults(SimulatedCluster& cluster, const Faults& faults, std::vector<size_t> mortal,
                                  std::function<void(size_t)> started)
-    : cluster_(cluster), mortal_(std::move(mortal)), started_(std::move(started)) {
+    : cluster_(cluster), rarity_(faults.rarity), mortal_(std::move(mortal)), started_(std::move(started)) {
   cluster_.network().set_faults(faults.network);
   if (faults.crashes) later(&SimulatedFaults::crash_one);
   if (faults.partitions) later(&SimulatedFaults::part_two);
@@ -25,7 +25,7 @@ void SimulatedFaults::later(void (SimulatedFaults::*what)()) {
 
 // Returns true once in so many calls, and far less often while there are other faults, because else nothing would ever work again.
 bool SimulatedFaults::strikes(uint64_t in) {
-  return cluster_.simulation().draw(cluster_.complete() ? in : in * 300) == 0;
+  return cluster_.simulation().draw((cluster_.complete() ? in : in * 300) * rarity_) == 0;
 }
 
 void SimulatedFaults::crash_one() {

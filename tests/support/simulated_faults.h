@@ -12,6 +12,7 @@ namespace troupe::test {
 struct Faults {
   NetworkFaults network;
   bool crashes = false, partitions = false;
+  uint64_t rarity = 1;  ///< how many times rarer than usual crashes and partitions are
 };
 
 class SimulatedFaults {
@@ -30,6 +31,7 @@ class SimulatedFaults {
   void part_two();
 
   SimulatedCluster& cluster_;
+  const uint64_t rarity_;
   const std::vector<size_t> mortal_;
   const std::function<void(size_t)> started_;
   bool over_ = false;

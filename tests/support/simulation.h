@@ -111,6 +111,7 @@ class SimulatedHost : public Scheduler, public Clock {
   uint32_t number() const { return number_; }
   /// Removes its timers. From now on its waits run only its own jobs, which take down its actors.
   void crash();
+  bool crashed() const { return crashed_; }
 
   void enqueue(Job job) override { simulation_.add(job, number_); }
   void compute(Job job) override { simulation_.add(job, number_, Simulation::Thread::Compute); }

@@ -59,6 +59,11 @@ class MirrorRole final : public Role {
       : site_(std::move(site)), variables_(VariableService::of(*site_)) {
     on<wire::OpenMirror>([this](const auto& message, Reply reply) { reply(open(*message)); });
     on<wire::MirrorChange>([this](const auto& message, Reply reply) { change(message, std::move(reply)); });
+    on<wire::ClaimVariables>([this](const auto& message, Reply reply) {
+      Draft<wire::VariablesClaimed> claimed;
+      claimed->setAttempt(variables_.mirrored().claim(message->getAttempt()));
+      reply(claimed.finish());
+    });
     on<wire::AdoptMirror>(
         [this](const auto& message, Reply reply) { adopt(message->getMirror(), std::move(reply)); });
     on<wire::MirrorExpired>([this](const auto& message, Reply) { drop(message->getMirror()); });
@@ -82,6 +87,7 @@ class MirrorRole final : public Role {
     if (mirrors_.size() == max_mirrors)
       return resource_exhausted("this device already keeps " + std::to_string(max_mirrors) + " mirrors");
     TROUPE_ASSIGN(const ActorRef source, site_->node.directory.find(read(message.getSource())));
+    TROUPE_RETURN_IF_FAILED(variables_.mirrored().take_part(message.getAttempt(), message.getOwnsNothing()));
     watch(source,
           [this, number](const Status&) { expire_mirror(*site_, self(), number, patience_without_primary); });
     mirrors_[number].container = "mirror " + std::to_string(number);
@@ -259,6 +265,9 @@ class MirrorRole final : public Role {
     Mirror& mirror = mirrors_.at(number);
     if (!mirror.adopting || mirror.applying != 0) return;
     for (const auto& replaced : site_->state->move(mirror.container, {})) site_->drop(*replaced);
+    std::vector<std::shared_ptr<StateCell>> cells;
+    for (const auto& [id, copy] : mirror.copies) cells.push_back(copy.cell);
+    variables_.mirrored().adopted(cells);
     const size_t variables = mirror.copies.size();
     adopted_.emplace(number, variables);
     forget_rules(mirror);

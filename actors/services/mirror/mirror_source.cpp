@@ -19,7 +19,7 @@ constexpr int64_t patience_without_client = 10'000'000'000;
 class MirrorSourceRole final : public Role {
  public:
   MirrorSourceRole(std::shared_ptr<DeviceSite> site, Address self)
-      : site_(std::move(site)), address_(std::move(self)), groups_(VariableService::of(*site_).groups()) {
+      : site_(std::move(site)), address_(std::move(self)), variables_(VariableService::of(*site_)) {
     on<wire::BeginMirror>([this](const auto& message, Reply reply) { begin(*message, std::move(reply)); });
     on<wire::AwaitMirrorEnd>([this](const auto& message, Reply reply) {
       if (!has(message->getMirror()))
@@ -27,8 +27,10 @@ class MirrorSourceRole final : public Role {
       if (!mirror_->lost.ok()) return reply(ended(true));
       mirror_->awaiting.push_back(std::move(reply));
     });
-    on<wire::EndMirror>(
-        [this](const auto& message, Reply reply) { end(message->getMirror(), std::move(reply)); });
+    on<wire::EndMirror>([this](const auto& message, Reply reply) {
+      if (message->getAdopted()) variables_.mirrored().give_away(message->getMirror());
+      end(message->getMirror(), std::move(reply));
+    });
     on<wire::MirrorExpired>([this](const auto& message, Reply) { expire(message->getMirror()); });
     on<wire::MirrorLost>([this](const auto& message, Reply) {
       lose(message->getMirror(), unavailable("the mirror could not make a change of the variables"));
@@ -53,12 +55,16 @@ class MirrorSourceRole final : public Role {
     if (!target) return reply(target.status());
     const auto client = site_->node.directory.find(read(message.getClient()));
     if (!client) return reply(client.status());
+    if (Status status = variables_.mirrored().take_part(message.getAttempt()); !status.ok())
+      return reply(status);
     mirror_ = Mirror{number, *target, read(message.getClient()), {}, {}};
     watch(*target, [this, number](const Status& reason) { lose(number, reason); });
     watch_client(*client);
     Draft<wire::OpenMirror> draft;
     draft->setMirror(number);
     write(address_, draft->initSource());
+    draft->setAttempt(message.getAttempt());
+    draft->setOwnsNothing(message.getTargetOwnsNothing());
     auto kept = std::make_shared<Reply>(std::move(reply));
     ask(*target, draft.finish(), [this, number, kept](const Result<AnyMessage>& opened) {
       if (!has(number)) return (*kept)(aborted("another mirror has begun"));
@@ -84,7 +90,8 @@ class MirrorSourceRole final : public Role {
   void tell_actors(std::optional<MirrorTarget> target, AllAnswered then) {
     const AnyMessage changed = Draft<wire::MirrorChanged>().finish();
     std::vector<AddressedRequest> requests;
-    for (const ActorRef& actor : groups_.set_mirror(std::move(target))) requests.push_back({actor, changed});
+    for (const ActorRef& actor : variables_.groups().set_mirror(std::move(target)))
+      requests.push_back({actor, changed});
     ask_all(std::move(requests), std::move(then));
   }
 
@@ -137,7 +144,7 @@ class MirrorSourceRole final : public Role {
 
   std::shared_ptr<DeviceSite> site_;
   const Address address_;  ///< of this actor
-  VariableGroups& groups_;
+  VariableService& variables_;
   std::optional<Mirror> mirror_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace troupe {
 
-/// Prepares the function `name` of the graph for combining gradients. Fails with NotFound if the graph has no such function, and with
-/// InvalidArgument if it does not take two tensors and return one, or as PureFunction::prepare().
+/// Prepares the function `name` of the graph for combining gradients. Fails with NotFound if the graph has no such function, and
+/// with InvalidArgument if it does not take two tensors and return one, or as PureFunction::prepare().
 Result<PureFunction> prepare_combination(const Graph& graph, const std::string& name,
                                          const OpLibrary& library);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/wire/wire.h"
@@ -22,10 +23,15 @@ void StalenessGate::set_workers(const std::vector<bool>& takes_part, int64_t app
     if (applied >= 0 || (takes_part[i] && !workers_[i].takes_part)) workers_[i].finished = newcomers;
     workers_[i].takes_part = takes_part[i];
   }
+  for (Early& early : std::exchange(early_, {})) finished(early.worker, early.round, std::move(early.reply));
   open();
 }
 
 void StalenessGate::finished(uint32_t worker, uint64_t round, Reply reply) {
+  if (workers_.empty()) {
+    early_.push_back({worker, round, std::move(reply)});
+    return;
+  }
   if (worker >= workers_.size())
     return reply(invalid_argument("worker " + std::to_string(worker) + " is none of the " +
                                   std::to_string(workers_.size()) + " workers of the training"));
@@ -45,6 +51,7 @@ void StalenessGate::open() {
 void StalenessGate::end(const Status& reason) {
   for (Worker& worker : workers_)
     if (worker.waiting.expected()) worker.waiting(reason);
+  for (Early& early : std::exchange(early_, {})) early.reply(reason);
 }
 
 }  // namespace troupe

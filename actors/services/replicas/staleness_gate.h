@@ -17,7 +17,7 @@ class StalenessGate {
   /// slowest one is, the others where they are.
   void set_workers(const std::vector<bool>& takes_part, int64_t applied);
   /// Called when a worker has finished a round. Answers RoundFinished when it may begin the next one; fails with InvalidArgument if
-  /// there is no such worker.
+  /// there is no such worker. The workers may be set later, because another peer sends them.
   void finished(uint32_t worker, uint64_t round, Reply reply);
   /// Answers all that wait.
   void end(const Status& reason);
@@ -28,11 +28,17 @@ class StalenessGate {
     uint64_t finished = 0;
     Reply waiting;  ///< expected if the worker waits
   };
+  struct Early {
+    uint32_t worker = 0;
+    uint64_t round = 0;
+    Reply reply;
+  };
   uint64_t slowest() const;
   void open();
 
   const uint64_t staleness_;
   std::vector<Worker> workers_;
+  std::vector<Early> early_;  ///< what workers have finished before set_workers()
 };
 
 }  // namespace troupe

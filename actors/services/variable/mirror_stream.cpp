@@ -53,7 +53,7 @@ AnyMessage MirrorStream::values(const Cells& cells) {
     if (cell->try_read(snapshot) != StateCell::Reading::Ready) continue;
     known.emplace_back(cell.get(), snapshot.version);
     values.push_back(std::move(snapshot.value));
-    sent_.insert(cell.get());
+    if (sent_.insert(cell.get()).second) mirrored_.sent(*cell, target_.mirror);
   }
   Draft<wire::MirrorChange> draft;
   number_change(*draft);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "actors/services/variable/mirrored_variables.h"
 #include "actors/services/variable/variable_groups.h"
 
 namespace troupe {
@@ -20,8 +21,8 @@ class MirrorStream {
   using Cells = std::vector<std::shared_ptr<StateCell>>;
 
   /// `number` is from VariableGroups::next_stream().
-  MirrorStream(MirrorTarget target, uint64_t number, const StateTable& state)
-      : target_(std::move(target)), number_(number), rank_(number), state_(state) {}
+  MirrorStream(MirrorTarget target, uint64_t number, const StateTable& state, MirroredVariables& mirrored)
+      : target_(std::move(target)), number_(number), rank_(number), state_(state), mirrored_(mirrored) {}
 
   const MirrorTarget& target() const { return target_; }
   uint64_t number() const { return number_; }
@@ -45,6 +46,7 @@ class MirrorStream {
   const uint64_t number_;
   uint64_t rank_;
   const StateTable& state_;
+  MirroredVariables& mirrored_;
   uint64_t sequence_ = 0;
   std::unordered_set<const StateCell*> sent_;  ///< the cells that the mirror has
   /// The graphs of rules, each a wire::Graph; empty for a rule that cannot be written as one.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "actors/services/variable/mirror_stream.h"
+#include "actors/services/variable/variable_service.h"
 #include "kernels/runtime/apply_update.h"
 #include "messages/schemas/mirror.capnp.h"
 #include "messages/schemas/variable.capnp.h"
@@ -300,7 +301,8 @@ class VariableRole final : public Role {
 
   void begin_stream() {
     if (auto target = groups_.mirror())
-      stream_.emplace(std::move(*target), groups_.next_stream(), *site_->state);
+      stream_.emplace(std::move(*target), groups_.next_stream(), *site_->state,
+                      VariableService::of(*site_).mirrored());
   }
 
   /// Waits, like an update of all cells, until the changes before it have been made.

@@ -147,14 +147,19 @@ void VariableGroups::end_predecessors(VariableGroup& group) {
 std::vector<ActorRef> VariableGroups::set_mirror(std::optional<MirrorTarget> mirror) {
   const std::lock_guard lock(mutex_);
   mirror_ = std::move(mirror);
-  std::set<ActorRef> actors;
+  std::set<ActorRef> known;
+  std::vector<ActorRef>
+      actors;  // in the order of their cells, not of their addresses, so that simulations replay
+  const auto add = [&](const ActorRef& actor) {
+    if (known.insert(actor).second) actors.push_back(actor);
+  };
   for (const auto& cell : site_.state->cells()) {
     const auto group = std::static_pointer_cast<VariableGroup>(is_here(*cell) ? cell->owner() : nullptr);
     if (!group) continue;
-    actors.insert(group->actor());
-    for (const GroupRef& predecessor : group->predecessors_) actors.insert(predecessor->actor());
+    add(group->actor());
+    for (const GroupRef& predecessor : group->predecessors_) add(predecessor->actor());
   }
-  return {actors.begin(), actors.end()};
+  return actors;
 }
 
 std::optional<MirrorTarget> VariableGroups::mirror() const {

@@ -2,6 +2,7 @@
 // group of variables has an actor. One per device; may be used from any thread.
 #pragma once
 
+#include "actors/services/variable/mirrored_variables.h"
 #include "actors/services/variable/variable_groups.h"
 
 namespace troupe {
@@ -22,12 +23,14 @@ class VariableService final : public Service {
 
   RuleTable& rules() { return rules_; }
   VariableGroups& groups() { return groups_; }
+  MirroredVariables& mirrored() { return mirrored_; }
   Device& device() const { return *site_.device; }
 
  private:
   DeviceSite& site_;
   RuleTable rules_;
   VariableGroups groups_{site_, rules_};
+  MirroredVariables mirrored_{site_};
 };
 
 }  // namespace troupe
