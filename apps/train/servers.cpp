@@ -31,11 +31,13 @@ AnyMessage end_message(uint64_t mirror, bool adopted) {
   return draft.finish();
 }
 
-std::vector<std::string> tasks_with_variables(const config::RunConfig& config) {
+/// The jobs whose tasks may own variables.
+constexpr const char* jobs_with_variables[] = {"ps", "worker"};
+
+std::vector<std::string> tasks_of(const config::RunConfig& config, const char* job) {
   std::vector<std::string> names;
-  for (const char* job : {"ps", "worker"})
-    if (const auto tasks = config.cluster.tasks.find(job); tasks != config.cluster.tasks.end())
-      for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
+  if (const auto tasks = config.cluster.tasks.find(job); tasks != config.cluster.tasks.end())
+    for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
   return names;
 }
 
@@ -47,18 +49,19 @@ uint64_t claim(Runtime& runtime, const config::RunConfig& config, uint64_t attem
   const AnyMessage message = draft.finish();
   std::vector<AddressedRequest> requests;
   std::vector<bool> is_owner;
-  for (const std::string& task : tasks_with_variables(config)) {
-    const bool owns = std::ranges::count(owners, task) > 0;
-    auto role = runtime.services().address(mirror_role, task);
-    if (role) role->key = task + device_of_variables;
-    const auto actor = role ? runtime.services().find(*role) : role.status();
-    if (actor) {
-      requests.push_back({*actor, message});
-      is_owner.push_back(owns);
-    } else if (owns) {
-      throw Error(Status(actor.status()).at_device(task));
+  for (const char* job : jobs_with_variables)
+    for (const std::string& task : tasks_of(config, job)) {
+      const bool owns = std::ranges::count(owners, task) > 0;
+      auto role = runtime.services().address(mirror_role, task);
+      if (role) role->key = task + device_of_variables;
+      const auto actor = role ? runtime.services().find(*role) : role.status();
+      if (actor) {
+        requests.push_back({*actor, message});
+        is_owner.push_back(owns);
+      } else if (owns) {
+        throw Error(Status(actor.status()).at_device(task));
+      }
     }
-  }
   uint64_t latest = attempt;
   const Answers answers = runtime.services().call_all(std::move(requests));
   for (size_t i = 0; i < answers.size(); ++i) {
@@ -162,11 +165,8 @@ bool Servers::is_alive(const std::string& owner) const {
 /// Returns the tasks that can have the mirror of an owner: the parameter servers after it, in turn, and then the workers.
 std::vector<std::string> Servers::candidates(const std::string& owner) const {
   std::vector<std::string> result;
-  for (const char* job : {"ps", "worker"}) {
-    const auto tasks = config_.cluster.tasks.find(job);
-    if (tasks == config_.cluster.tasks.end()) continue;
-    std::vector<std::string> names;
-    for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
+  for (const char* job : jobs_with_variables) {
+    std::vector<std::string> names = tasks_of(config_, job);
     if (const auto self = std::ranges::find(names, owner); self != names.end()) {
       std::rotate(names.begin(), self, names.end());
       names.erase(names.begin());

@@ -131,6 +131,20 @@ BOOST_AUTO_TEST_CASE(with_servers_the_training_goes_on_with_the_same_bits) {
   check_equal(weights("mirrored"), weights("alone"));
 }
 
+BOOST_AUTO_TEST_CASE(another_trainer_is_refused_and_changes_nothing) {
+  const std::string mode = "mode=\"sync\",shards=2", many = "train.max_epochs=400";
+  Program alone(TROUPE_PROGRAM, arguments("alone", mode, {"--set", many}));
+  BOOST_TEST(alone.end() == 0, alone.output());
+  const Nodes nodes(folder, 1, 2);
+  Program trainer(TROUPE_PROGRAM, arguments("first", mode, {"--set", many, "--cluster", nodes.file()}));
+  BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(2, 6)), trainer.output());
+  Program other(TROUPE_PROGRAM, arguments("other", mode, {"--cluster", nodes.file()}));
+  BOOST_TEST(other.end() != 0);
+  BOOST_TEST(says(other.output(), "/job:client/replica:0/task:0 is there already"), other.output());
+  BOOST_TEST(trainer.end() == 0, trainer.output());
+  check_equal(weights("first"), weights("alone"));
+}
+
 BOOST_AUTO_TEST_CASE(without_servers_the_training_goes_on_with_the_same_bits) {
   Program alone(TROUPE_PROGRAM, arguments("alone", "mode=\"sync\",shards=2", {}));
   BOOST_TEST(alone.end() == 0, alone.output());
