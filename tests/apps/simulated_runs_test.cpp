@@ -29,6 +29,11 @@ const std::vector<std::string> tasks = {"/job:worker/replica:0/task:0", "/job:wo
                                         "/job:ps/replica:0/task:1",     "/job:client/replica:0/task:0"};
 constexpr size_t client = 5;
 
+bool has_servers(const std::string& replication) {
+  return replication.find("allreduce") == std::string::npos &&
+         replication.find("local_sgd") == std::string::npos;
+}
+
 std::string run_file(const std::string& replication) {
   return R"toml(run = { name = "simulated", seed = 3 }
 data = { format = "csv", train = ["samples.csv"], batch = 8 }
@@ -39,7 +44,7 @@ loss = "softmax_cross_entropy"
 optimizer = { type = "adam", lr = 0.05 }
 max_steps = 60
 replication = )toml" +
-         replication + "\nfault = { mirror = true }\n";
+         replication + (has_servers(replication) ? "\nfault = { mirror = true }\n" : "\n");
 }
 
 std::string samples() {
@@ -121,8 +126,11 @@ class Run {
   Status attempt(Runtime& runtime, bool may_go_on) try {
     config::RunConfig config =
         value_or_throw(config::parse_run_config(file_, "run.toml", "", {}, runtime.ops()));
-    config.cluster.tasks = {{"ps", 2}, {"worker", 3}};
-    config.cluster.owners = train::first_owners(config);
+    config.cluster.tasks = {{"worker", 3}};
+    if (!train::is_among_peers(config)) {
+      config.cluster.tasks.emplace("ps", 2);
+      config.cluster.owners = train::first_owners(config);
+    }
     const auto live = may_go_on ? train::find_training(runtime, config, run_) : std::nullopt;
     if (live)
       config.cluster.owners = live->owners;
@@ -219,6 +227,16 @@ BOOST_AUTO_TEST_CASE(synchronous_runs_end_with_the_weights_of_an_undisturbed_one
     BOOST_TEST(counts.continuations > 2);
     BOOST_TEST(counts.takeovers > 10);
     BOOST_TEST(counts.adoptions > 5);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(runs_without_servers_end_with_the_weights_of_an_undisturbed_one) {
+  for (const std::string mode :
+       {"{ mode = \"allreduce\", shards = 3 }", "{ mode = \"local_sgd\", shards = 3, average_every = 4 }"}) {
+    const auto expected = Run(1, {}, {}, mode).run();
+    run_all(20, 10, mode, [&](const std::vector<Tensor>& weights) {
+      BOOST_TEST_REQUIRE(are_identical(weights, expected));
+    });
   }
 }
 
