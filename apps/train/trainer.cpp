@@ -388,7 +388,7 @@ class Run {
   /// not, or if no checkpoint is left.
   bool roll_back() {
     if (config_.train.on_nan != config::OnNan::Rollback || !folder_) return false;
-    end_save();
+    (void)saving_.wait();
     follow_variables();
     const auto checkpoint = rollback_.restore(*session_, runtime_.services().disk(), checkpoints());
     if (!checkpoint) {
@@ -471,13 +471,14 @@ class Run {
     const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
     const bool by_time = every.seconds > 0 && Seconds(Clock::now() - last_saved_).count() >= every.seconds;
     if (folder_ && (by_steps || by_time) && std::isfinite(result_.loss)) begin_save(true);
-    if (saving_.done()) end_save();
+    if (saving_.done()) (void)saving_.wait();
   }
 
-  /// Begins to save the present state. If training goes on while the checkpoint is written, that takes its time.
+  /// Begins to save the present state. If training goes on while the checkpoint is written, that takes its time, and if it cannot
+  /// be saved, training goes on without it.
   void begin_save(bool unhurried) {
     const observe::PhaseScope saving(monitor_, observe::Phase::Saving);
-    end_save();
+    (void)saving_.wait();
     const SaveOptions options{.round = progress_.step,
                               .note = to_note(progress_),
                               .keep = static_cast<size_t>(config_.train.checkpoint.keep),
@@ -487,22 +488,18 @@ class Run {
     if (std::isfinite(result_.loss)) rollback_.saved();
   }
 
-  /// Waits until the last checkpoint is on disk. If a server was lost meanwhile whose mirror has its variables, there is none.
-  void end_save() {
-    const Status failure = saving_.wait();
-    if (failure.ok()) return;
-    if (!rounds_ || !rounds_->recover(failure)) throw Error(failure);
-  }
-
+  /// Saves the present state, and does so again if a server is lost meanwhile whose mirror has its variables.
   void save() {
-    do {
+    for (;;) {
       begin_save(false);
-      end_save();
-    } while (saving_.step() != progress_.step);
+      const Status failure = saving_.wait();
+      if (failure.ok()) return;
+      if (!rounds_ || !rounds_->recover(failure)) throw Error(failure);
+    }
   }
 
   void finish() {
-    end_save();
+    (void)saving_.wait();
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
       if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped)

@@ -1,5 +1,5 @@
 // Training runs whose checkpoints are in a store of objects: they are resumed where the folder of the run is not, by processes of
-// a cluster, too, and a store that cannot be used ends the run with an error that says why.
+// a cluster, too, and a store that cannot be used at its start or end ends the run with an error that says why.
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>
@@ -82,6 +82,25 @@ BOOST_AUTO_TEST_CASE(the_processes_of_a_cluster_save_and_restore_there) {
   BOOST_TEST(train("local", 3, {"--resume", "auto", "--local", "ps=1,worker=2"}) == 0, output);
   BOOST_TEST(output.find("resumed") != std::string::npos, output);
   check_equal(weights_of("002"), weights_of("001"));
+}
+
+// The weights at the end are those of a run whose checkpoints are all saved.
+BOOST_AUTO_TEST_CASE(a_checkpoint_that_cannot_be_saved_does_not_end_the_run) {
+  const Arguments often = {"--set", "train.checkpoint.every=20 steps"};
+  BOOST_TEST(train("saved", 3, often) == 0, output);
+  const auto of_step_20 = [](std::string_view, std::string_view target) {
+    return target.find("-round-20") != std::string_view::npos;
+  };
+  server.fail_where(test::S3Server::Failure::Unavailable, of_step_20);
+  BOOST_TEST(train("missed", 3, often) == 0, output);
+  BOOST_TEST(output.find("the checkpoint of step 20 was not saved: ") != std::string::npos, output);
+  server.fail_where(test::S3Server::Failure::Unavailable,
+                    [](std::string_view, std::string_view) { return false; });
+  check_equal(weights_of("002"), weights_of("001"));
+  server.fail_where(test::S3Server::Failure::Unavailable, [](std::string_view, std::string_view target) {
+    return target.find("-round-69") != std::string_view::npos;
+  });
+  BOOST_TEST(train("lost", 3, often) != 0, "the last checkpoint");
 }
 
 BOOST_AUTO_TEST_CASE(models_are_used_where_they_are) {
