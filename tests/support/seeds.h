@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <optional>
-#include <ranges>
+#include <vector>
 
 namespace troupe::test {
 
@@ -15,9 +16,11 @@ inline std::optional<uint64_t> number_in_environment(const char* variable) {
 }
 
 /// Returns the seeds from 1 on, `usual` of them unless the environment says otherwise.
-inline auto seeds(uint64_t usual) {
-  if (const auto one = number_in_environment("TROUPE_SEED")) return std::views::iota(*one, *one + 1);
-  return std::views::iota(uint64_t{1}, 1 + usual * number_in_environment("TROUPE_SEEDS").value_or(1));
+inline std::vector<uint64_t> seeds(uint64_t usual) {
+  if (const auto one = number_in_environment("TROUPE_SEED")) return {*one};
+  std::vector<uint64_t> all(usual * number_in_environment("TROUPE_SEEDS").value_or(1));
+  std::iota(all.begin(), all.end(), uint64_t{1});
+  return all;
 }
 
 }  // namespace troupe::test
