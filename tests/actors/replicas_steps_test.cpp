@@ -52,7 +52,22 @@ struct Fixture {
   std::vector<Output> initializers;
 };
 
+/// A push that fails in its first step, with a message that contains the text.
+struct Refused {
+  Output push;
+  Code code;
+  const char* text;
+};
+
 StepOptions training(uint64_t round) { return {.training = true, .round = round}; }
+
+void check_refused(Session& session, const std::vector<Refused>& refused) {
+  for (const auto& [push, code, text] : refused) {
+    const Status status = test::failure_of([&, push = push] { session.run({push}, training(1)); });
+    BOOST_TEST((status.code() == code), text << " | " << status.message());
+    BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
+  }
+}
 
 Tensor random_floats(uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -215,11 +230,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
                round = variable("w/round", Tensor::scalar<int64_t>(0));
   const Output gradient = g.constant(Tensor::vector<float>({1})), n = samples(1);
   const auto rule = [](const char* name) { return Attributes{{"rule", std::string(name)}}; };
-  struct {
-    Output push;
-    Code code;
-    const char* text;
-  } const refused[] = {
+  const std::vector<Refused> refused = {
       {descent(round, w, gradient, n, 0, 1, rule("Nonsense")), Code::NotFound, "Nonsense"},
       {descent(round, w, gradient, n, 0, 1, rule("Identity")), Code::InvalidArgument,
        "Identity is not a rule"},
@@ -236,11 +247,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_rule_is_refused_before_any_step) {
   };
   Session session = runtime.session(graph);
   session.run(initializers);
-  for (const auto& [push, code, text] : refused) {
-    const Status status = test::failure_of([&, push = push] { session.run({push}, training(1)); });
-    BOOST_TEST((status.code() == code), text << " | " << status.message());
-    BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
-  }
+  check_refused(session, refused);
 }
 
 // ps: w, round;  gradients of three shards, of which one is wrong -> w -= 0.1 * their largest elements times all samples
@@ -289,7 +296,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_combine_gradients_fails_and_changes_nothing) {
     more.set("combine", FunctionName{name});
     return descent(round, w, gradient, n, 0, 1, std::move(more));
   };
-  const std::tuple<Output, Code, const char*> refused[] = {
+  const std::vector<Refused> refused = {
       {combining("nothing"), Code::NotFound, "the graph has no function 'nothing'"},
       {combining("alone"), Code::InvalidArgument, "function alone has 1 arguments and 1 results"},
       {combining("draws"), Code::InvalidArgument,
@@ -300,11 +307,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_combine_gradients_fails_and_changes_nothing) {
       {combining("refuses"), Code::InvalidArgument, "[Reshape] refuses/"}};
   Session session = runtime.session(graph);
   session.run(initializers);
-  for (const auto& [push, code, text] : refused) {
-    const Status status = test::failure_of([&, push = push] { session.run({push}, training(1)); });
-    BOOST_TEST((status.code() == code), text << " | " << status.message());
-    BOOST_TEST(status.message().find(text) != std::string::npos, text << " | " << status.message());
-  }
+  check_refused(session, refused);
   BOOST_TEST(session.run({w})[0].as<float>()[0] == 1);
   BOOST_TEST(session.run({round})[0].as<int64_t>()[0] == 0);
 }
