@@ -98,7 +98,7 @@ class Run {
   void main(size_t machine, Runtime& runtime) {
     if (machine == client) return train(runtime);
     const auto trainer = services::start_trainer(runtime);
-    cluster_.sleep(machine, 0);
+    cluster_.await_crash(machine);
   }
 
   /// Goes on from where the workers are, if another process was the trainer before. After a failure the run begins anew, as if

@@ -95,7 +95,7 @@ void SimulatedCluster::start_process(size_t machine) {
             Runtime::Impl::SimulatedParts{life.node.actors, life.node.tasks.front(), *life.process}));
         life.runtime = &runtime;
         main_(machine, runtime);
-        sleep(machine, 0);
+        await_crash(machine);
       },
       life.node.host.number());
 }
@@ -163,7 +163,11 @@ bool SimulatedCluster::clients_ended() const {
 
 void SimulatedCluster::sleep(size_t machine, int64_t nanoseconds) {
   SimulatedHost& host = machines_[machine].life->node.host;
-  host.wait([] { return false; }, nanoseconds == 0 ? 0 : host.now() + nanoseconds);
+  host.wait([] { return false; }, host.now() + nanoseconds);
+}
+
+void SimulatedCluster::await_crash(size_t machine) {
+  machines_[machine].life->node.host.wait([] { return false; }, 0);
 }
 
 }  // namespace troupe::test

@@ -57,8 +57,10 @@ class SimulatedCluster {
   void start_client(size_t machine, std::function<void()> body);
   /// Returns true if no client, other than a main function, runs on the machines that are up. Throws what one has thrown.
   bool clients_ended() const;
-  /// Call from a client: lets time pass. 0: until the machine crashes.
+  /// Call from a client: lets time pass.
   void sleep(size_t machine, int64_t nanoseconds);
+  /// Call from a client: waits until the machine crashes.
+  void await_crash(size_t machine);
   uint64_t random_id() { return simulation_.draw(UINT64_MAX) | 1; }
 
  private:
