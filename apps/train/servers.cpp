@@ -41,6 +41,14 @@ std::vector<std::string> tasks_of(const config::RunConfig& config, const char* j
   return names;
 }
 
+/// Returns the address of the actor with this role beside the variables of a task. Fails if the task is not linked.
+Result<Address> address_beside_variables(NodeServices& services, const std::string& role,
+                                         const std::string& task) {
+  TROUPE_ASSIGN(Address address, services.address(role, task));
+  address.key = task + device_of_variables;
+  return address;
+}
+
 /// Tells all linked tasks the number of an attempt. Returns the latest one that they know.
 uint64_t claim(Runtime& runtime, const config::RunConfig& config, uint64_t attempt) {
   const auto owners = owners_of_variables(config);
@@ -52,8 +60,7 @@ uint64_t claim(Runtime& runtime, const config::RunConfig& config, uint64_t attem
   for (const char* job : jobs_with_variables)
     for (const std::string& task : tasks_of(config, job)) {
       const bool owns = std::ranges::count(owners, task) > 0;
-      auto role = runtime.services().address(mirror_role, task);
-      if (role) role->key = task + device_of_variables;
+      const auto role = address_beside_variables(runtime.services(), mirror_role, task);
       const auto actor = role ? runtime.services().find(*role) : role.status();
       if (actor) {
         requests.push_back({*actor, message});
@@ -105,9 +112,7 @@ std::vector<Address> Servers::roles(const std::string& role) {
 
 /// Fails if the task is not linked.
 Result<Address> Servers::address(const std::string& role, const std::string& task) const {
-  TROUPE_ASSIGN(Address address, runtime_.services().address(role, task));
-  address.key = address.task + device_of_variables;
-  return address;
+  return address_beside_variables(runtime_.services(), role, task);
 }
 
 Result<ActorRef> Servers::actor(const std::string& role, const std::string& task) const {

@@ -33,7 +33,7 @@
 #include "apps/train/run_folder.h"
 #include "apps/train/run_requests.h"
 #include "apps/train/run_setting.h"
-#include "messages/env/random_id.h"
+#include "messages/env/process.h"
 
 namespace troupe::train {
 namespace {
@@ -157,7 +157,7 @@ class Run {
   Status make_rounds() {
     rounds_.reset();  // a worker takes part in one training at a time
     if (with_workers()) {
-      run_ = folder_ ? random_id() : 0;
+      run_ = folder_ ? runtime_.services().process().random_id() : 0;
       TROUPE_RETURN_IF_FAILED(keep_progress());
       rounds_ = cluster_rounds({progress_.step, run_, attempt_});
     } else {

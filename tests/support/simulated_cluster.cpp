@@ -34,14 +34,15 @@ struct SimulatedCluster::Life {
 
 SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat,
                                    Links links)
-    : heartbeat_(heartbeat), links_(std::move(links)), simulation_(seed), network_(simulation_) {
-  for (const auto& task : tasks)
-    machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
-  for (size_t machine = 0; machine < size(); ++machine) start(machine);
-}
+    : SimulatedCluster(seed, tasks, heartbeat, std::move(links), {}) {}
 
 SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, Main main)
-    : heartbeat_(NodeIdentity().heartbeat), main_(std::move(main)), simulation_(seed), network_(simulation_) {
+    : SimulatedCluster(seed, tasks, NodeIdentity().heartbeat, {}, std::move(main)) {}
+
+SimulatedCluster::SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat,
+                                   Links links, Main main)
+    : heartbeat_(heartbeat), links_(std::move(links)), main_(std::move(main)), simulation_(seed),
+      network_(simulation_) {
   for (const auto& task : tasks)
     machines_.push_back({task, std::make_unique<SimulatedDisk>(random_id()), nullptr});
   for (size_t machine = 0; machine < size(); ++machine) start(machine);

@@ -71,6 +71,8 @@ class SimulatedCluster {
     std::unique_ptr<Life> life;  ///< null while the machine is down
   };
 
+  SimulatedCluster(uint64_t seed, const std::vector<std::string>& tasks, int64_t heartbeat, Links links,
+                   Main main);
   void start_peers(size_t machine);
   void start_process(size_t machine);
 
