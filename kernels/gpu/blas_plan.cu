@@ -40,7 +40,7 @@ cublasLtEpilogue_t epilogue_of(const Product& product) {
 /// Everything that a plan depends on.
 std::vector<int64_t> key_of(const Product& p, bool tf32) {
   const int64_t flags = (p.transpose_a ? 1 : 0) | (p.transpose_b ? 2 : 0) | (p.bias ? 4 : 0) |
-                        (p.relu ? 8 : 0) | (tf32 ? 16 : 0) | (p.adds ? 32 : 0);
+                        (p.relu ? 8 : 0) | (tf32 ? 16 : 0) | (p.adds ? 32 : 0) | (p.wide ? 64 : 0);
   const int64_t alignment =
       alignment_of(p.a) | alignment_of(p.b) << 8 | alignment_of(p.c) << 16 | alignment_of(p.bias) << 24;
   return {static_cast<int64_t>(p.dtype),
@@ -64,18 +64,25 @@ Status set(const CudaBlas& blas, cublasLtMatmulDesc_t desc, cublasLtMatmulDescAt
   return status_of(blas.desc_set(desc, attribute, &value, sizeof value), "setting an attribute of a product");
 }
 
-/// Describes `rows` stored rows of `columns` elements.
-Status describe_matrix(const CudaBlas& blas, const Product& product, int64_t rows, int64_t columns,
-                       int64_t width, int64_t step, cublasLtMatrixLayout_t& layout) {
+/// How a matrix is stored.
+struct Stored {
+  DType dtype;
+  int64_t rows, columns;
+  int64_t width, step;  ///< as Product's row_a and step_a
+};
+
+Status describe_matrix(const CudaBlas& blas, const Stored& matrix, int64_t matrices,
+                       cublasLtMatrixLayout_t& layout) {
   TROUPE_RETURN_IF_FAILED(
-      status_of(blas.layout_create(&layout, type_of(product.dtype), static_cast<uint64_t>(columns),
-                                   static_cast<uint64_t>(rows), width),
+      status_of(blas.layout_create(&layout, type_of(matrix.dtype), static_cast<uint64_t>(matrix.columns),
+                                   static_cast<uint64_t>(matrix.rows), matrix.width),
                 "describing a matrix"));
-  const auto batch = static_cast<int32_t>(product.batch);
+  const auto batch = static_cast<int32_t>(matrices);
   TROUPE_RETURN_IF_FAILED(
       status_of(blas.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch),
                 "describing a batch"));
-  return status_of(blas.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step),
+  return status_of(blas.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix.step,
+                                   sizeof matrix.step),
                    "describing a batch");
 }
 
@@ -104,13 +111,14 @@ Status BlasPlan::describe(const Product& product, bool tf32) {
   if (product.bias)
     TROUPE_RETURN_IF_FAILED(set(blas_, desc_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, product.bias));
   const auto [rows, columns, inner] = std::array{product.rows, product.columns, product.inner};
-  TROUPE_RETURN_IF_FAILED(describe_matrix(blas_, product, product.transpose_b ? columns : inner,
-                                          product.transpose_b ? inner : columns, product.width_b(),
-                                          product.step_b, a_));
-  TROUPE_RETURN_IF_FAILED(describe_matrix(blas_, product, product.transpose_a ? inner : rows,
-                                          product.transpose_a ? rows : inner, product.width_a(),
-                                          product.step_a, b_));
-  return describe_matrix(blas_, product, rows, columns, product.width_c(), product.step_c, c_);
+  const Stored a{product.dtype, product.transpose_a ? inner : rows, product.transpose_a ? rows : inner,
+                 product.width_a(), product.step_a};
+  const Stored b{product.dtype, product.transpose_b ? columns : inner, product.transpose_b ? inner : columns,
+                 product.width_b(), product.step_b};
+  TROUPE_RETURN_IF_FAILED(describe_matrix(blas_, b, product.batch, a_));
+  TROUPE_RETURN_IF_FAILED(describe_matrix(blas_, a, product.batch, b_));
+  return describe_matrix(blas_, {product.dtype_c(), rows, columns, product.width_c(), product.step_c},
+                         product.batch, c_);
 }
 
 Status BlasPlan::choose(const Product& product) {

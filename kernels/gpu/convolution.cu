@@ -3,6 +3,7 @@
 #include "kernels/gpu/gemm.h"
 #include "kernels/gpu/images.h"
 #include "kernels/gpu/memory.h"
+#include "kernels/gpu/patch_products.h"
 #include "kernels/gpu/plain_convolution.h"
 #include "kernels/gpu/transpose_matrices.h"
 #include "kernels/gpu/units.h"
@@ -308,31 +309,40 @@ Status convolve_in_steps(DeviceContext& device, const ConvolutionWork& work) {
   return convolve_plainly(device, work, FilterSteps::outputs_last(work.sizes));
 }
 
-// ---- One filter for each channel
+// ---- Gradients of filters
 
-bool is_depthwise(const ConvolutionSizes& sizes) {
-  return sizes.groups == sizes.in_channels && sizes.groups > 1;
-}
-
-/// Each team that sums an element of the filter's gradient reads one channel, so the channels are brought before the positions.
-Status depthwise_filter_gradient(DeviceContext& device, const ConvolutionWork& work) {
-  const ImageShape in = input_shape(work.sizes, true), out = output_shape(work.sizes, true);
+/// Calls compute(device, work) for the gradient of a filter, with images in the other layout.
+template <class Compute>
+Status filter_gradient_in_other_layout(DeviceContext& device, const ConvolutionWork& work,
+                                       const Compute& compute) {
+  const ImageShape in = input_shape(work.sizes, work.channels_last),
+                   out = output_shape(work.sizes, work.channels_last);
   const size_t element = size_of(work.dtype);
   TROUPE_ASSIGN(const BufferRef images, scratch(device, in.elements() * element));
   TROUPE_ASSIGN(const BufferRef gradient, scratch(device, out.elements() * element));
   TROUPE_RETURN_IF_FAILED(change_layout(device, element, in, work.a, images->data));
   TROUPE_RETURN_IF_FAILED(change_layout(device, element, out, work.b, gradient->data));
   ConvolutionWork turned = work;
-  turned.channels_last = false;
+  turned.channels_last = !work.channels_last;
   turned.a = images->data;
   turned.b = gradient->data;
-  return convolve_plainly(device, turned, FilterSteps::outputs_last(work.sizes));
+  return compute(device, turned);
+}
+
+// ---- One filter for each channel
+
+bool is_depthwise(const ConvolutionSizes& sizes) {
+  return sizes.groups == sizes.in_channels && sizes.groups > 1;
 }
 
 Status convolve_depthwise(DeviceContext& device, const ConvolutionWork& work) {
+  const auto convolve = [](DeviceContext& on, const ConvolutionWork& given) {
+    return convolve_plainly(on, given, FilterSteps::outputs_last(given.sizes));
+  };
+  // Each team that sums an element of the filter's gradient reads one channel, so the channels are brought before the positions.
   if (work.pass == ConvolutionPass::FilterGradient && work.channels_last)
-    return depthwise_filter_gradient(device, work);
-  return convolve_plainly(device, work, FilterSteps::outputs_last(work.sizes));
+    return filter_gradient_in_other_layout(device, work, convolve);
+  return convolve(device, work);
 }
 
 }  // namespace
@@ -340,6 +350,9 @@ Status convolve_depthwise(DeviceContext& device, const ConvolutionWork& work) {
 Status convolve(DeviceContext& device, const ConvolutionWork& work) {
   if (is_product(work))
     return work.channels_last ? multiply_rows(device, work) : multiply_images(device, work);
+  if (is_product_of_patches(work))
+    return work.channels_last ? multiply_patches(device, work)
+                              : filter_gradient_in_other_layout(device, work, multiply_patches);
   if (takes_some_positions(work.sizes)) return convolve_some_positions(device, work);
   if (is_depthwise(work.sizes)) return convolve_depthwise(device, work);
   return convolve_in_steps(device, work);

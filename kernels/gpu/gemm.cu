@@ -44,7 +44,7 @@ Status finish(DeviceContext& device, const Product& product) {
 }
 
 /// What the host computes in place of cuBLASLt, and GPUs where there is nothing to sum: element i of all products.
-template <class T>
+template <class T, class C>
 struct PlainProduct {
   Product product;
 
@@ -54,7 +54,7 @@ struct PlainProduct {
                   matrix = at / product.columns / product.rows;
     const T* const a = reinterpret_cast<const T*>(product.a) + matrix * product.step_a;
     const T* const b = reinterpret_cast<const T*>(product.b) + matrix * product.step_b;
-    T& c = reinterpret_cast<T*>(product.c)[matrix * product.step_c + row * product.width_c() + column];
+    C& c = reinterpret_cast<C*>(product.c)[matrix * product.step_c + row * product.width_c() + column];
     Wide<T> sum = 0;
     for (int64_t k = 0; k < product.inner; ++k)
       sum += load(a[product.transpose_a ? k * product.width_a() + row : row * product.width_a() + k]) *
@@ -77,9 +77,9 @@ Product merged(Product product) {
 
 template <class T>
 Status multiply_plainly(DeviceContext& device, const Product& product) {
-  const PlainProduct<T> body{product};
-  TROUPE_RETURN_IF_FAILED(
-      each(device, static_cast<size_t>(product.batch * product.rows * product.columns), body));
+  const auto elements = static_cast<size_t>(product.batch * product.rows * product.columns);
+  if (product.wide) return each(device, elements, PlainProduct<T, Wide<T>>{product});
+  TROUPE_RETURN_IF_FAILED(each(device, elements, PlainProduct<T, T>{product}));
   return finish<T>(device, product);
 }
 

@@ -9,7 +9,8 @@
 
 namespace troupe::gpu {
 
-/// c = a b for each pair of matrices of a batch; then c += bias and c = max(c, 0) if asked for. All of one dtype.
+/// c = a b for each pair of matrices of a batch; then c += bias and c = max(c, 0) if asked for. All of one dtype, unless `wide` says
+/// otherwise.
 struct Product {
   DType dtype = DType::Float;  ///< float, double, half or bfloat16
   int64_t rows = 0, columns = 0, inner = 0;
@@ -25,6 +26,9 @@ struct Product {
   const std::byte* bias = nullptr;  ///< if not null: one element for each column
   bool relu = false;
   bool adds = false;  ///< if true, the product is added to what c was
+  /// If true, c is float where a and b are half or bfloat16; then there is neither bias nor relu.
+  bool wide = false;
+  DType dtype_c() const { return wide && size_of(dtype) == 2 ? DType::Float : dtype; }
 
   TROUPE_ANY int64_t width_a() const { return row_a != 0 ? row_a : transpose_a ? rows : inner; }
   TROUPE_ANY int64_t width_b() const { return row_b != 0 ? row_b : transpose_b ? inner : columns; }

@@ -75,6 +75,14 @@ void add_flat_cases(OpCases& cases) {
              DType::Float);  // Winograd
   add_passes(cases, flat, same, Shape{1, 40, 40, 16}, Shape{5, 5, 16, 32}, Shape{1, 40, 40, 32},
              DType::Float);  // cut by rows
+  // Gradients of filters that GPUs compute as products of patches: rows that are left over, none, and many.
+  for (const DType dtype : {DType::Float, DType::Half, DType::BFloat16, DType::Double})
+    add_passes(cases, flat, attributes({1, 2, 2, 1}, "SAME"), Shape{3, 61, 47, 3}, Shape{5, 7, 3, 4},
+               Shape{3, 31, 24, 4}, dtype);
+  add_passes(cases, flat, attributes({1, 1, 1, 1}, "VALID", {{"data_format", std::string("NCHW")}}),
+             Shape{2, 1, 34, 34}, Shape{3, 3, 1, 3}, Shape{2, 3, 32, 32}, DType::Float);
+  add_passes(cases, flat, same, Shape{1, 132, 133, 4}, Shape{11, 11, 4, 2}, Shape{1, 132, 133, 2},
+             DType::Float);
   add_passes(cases, flat, same, Shape{0, 3, 3, 2}, Shape{3, 3, 2, 4}, Shape{0, 3, 3, 4}, DType::Float);
   add_passes(cases, flat, same, Shape{2, 3, 3, 0}, Shape{3, 3, 0, 4}, Shape{2, 3, 3, 4}, DType::Float);
   add_passes(cases, flat, same, Shape{2, 3, 3, 2}, Shape{3, 3, 2, 0}, Shape{2, 3, 3, 0}, DType::Float);
