@@ -22,3 +22,14 @@ function(troupe_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 endfunction()
+
+# troupe_embed(OUT HEADER header NAMESPACE namespace TYPE type FUNCTION function FILES file...): makes the source file OUT, whose function
+# returns the files as text (embed_files.cmake).
+function(troupe_embed out)
+  cmake_parse_arguments(arg "" "HEADER;NAMESPACE;TYPE;FUNCTION" "FILES" ${ARGN})
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} "-DOUT=${out}" "-DFILES=${arg_FILES}" -DHEADER=${arg_HEADER} -DNAMESPACE=${arg_NAMESPACE}
+            -DTYPE=${arg_TYPE} -DFUNCTION=${arg_FUNCTION} -P ${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake
+    DEPENDS ${arg_FILES} ${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake VERBATIM)
+endfunction()

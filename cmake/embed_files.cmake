@@ -1,5 +1,7 @@
-# Makes a source file that holds files as bytes: cmake -DOUT=page_files.cpp -DFILES=a;b -P embed_files.cmake
-# (apps/observe/page.h declares what it defines).
+# Makes a source file with a function that returns files as text, in the order in which they are given:
+#   cmake -DOUT=page_files.cpp -DFILES=a;b -DHEADER=apps/observe/page.h -DNAMESPACE=troupe::observe -DTYPE=PageFile
+#         -DFUNCTION=page_files -P embed_files.cmake
+# HEADER declares TYPE, a struct of a name and a text, and FUNCTION, which returns a std::span<const TYPE>.
 set(arrays "")
 set(entries "")
 set(number 0)
@@ -11,6 +13,6 @@ foreach(file IN LISTS FILES)
   string(APPEND entries "    {\"${name}\", {file_${number}, sizeof(file_${number}) - 1}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUT} "#include \"apps/observe/page.h\"\n\nnamespace troupe::observe {\nnamespace {\n\n${arrays}\n"
-  "constexpr PageFile files[] = {\n${entries}};\n\n}  // namespace\n\n"
-  "std::span<const PageFile> page_files() { return files; }\n\n}  // namespace troupe::observe\n")
+file(WRITE ${OUT} "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\nnamespace {\n\n${arrays}\n"
+  "constexpr ${TYPE} files[] = {\n${entries}};\n\n}  // namespace\n\n"
+  "std::span<const ${TYPE}> ${FUNCTION}() { return files; }\n\n}  // namespace ${NAMESPACE}\n")

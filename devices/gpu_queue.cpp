@@ -9,6 +9,7 @@ namespace troupe {
 
 std::unique_ptr<GpuRecorder> GpuQueue::make_recorder() { return nullptr; }
 const void* GpuQueue::kept(const void* bytes, size_t) { return bytes; }
+Result<void*> GpuQueue::compiled(const std::string&) { return nullptr; }
 void GpuQueue::issue_on_host(std::function<void()> work) {
   const std::function<void()> now = std::move(work);
   now();

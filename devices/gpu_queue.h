@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "messages/values/status.h"
 
@@ -38,6 +39,10 @@ class GpuQueue {
   /// one that the calling thread uses. Fail with Unavailable, naming the library, if the system does not have it.
   virtual Result<void*> blas() = 0;
   virtual Result<void*> dnn() = 0;
+  /// Compiles a source of which a function is named `run`, unless that has been done, and returns the function: a cudaKernel_t,
+  /// or on the host a pointer to a function. Returns null if the system has no compiler. Fails with Internal, and what the
+  /// compiler says, if the source has a mistake.
+  virtual Result<void*> compiled(const std::string& source);
   /// Marks a point in the stream, for elapsed().
   virtual void* mark() = 0;
   /// Returns the nanoseconds between two marks, when the stream has reached both, and drops the marks. Waits for the stream.

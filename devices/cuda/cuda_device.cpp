@@ -69,6 +69,7 @@ CudaDevice::~CudaDevice() {
   (void)cudaSetDevice(options_.index);
   waiter_.reset();
   if (stream_) (void)cudaStreamSynchronize(stream_);
+  for (const cudaLibrary_t library : compiled_) (void)cudaLibraryUnload(library);
   if (computed_) (void)cudaEventDestroy(computed_);
   if (to_host_) (void)cudaStreamDestroy(to_host_);
   if (stream_) (void)cudaStreamDestroy(stream_);
@@ -121,6 +122,40 @@ Result<void*> CudaDevice::dnn() {
     dnn_->times_algorithms = is_set("TROUPE_TIME_CONVOLUTIONS");
   }
   return static_cast<void*>(dnn_.get());
+}
+
+Result<void*> CudaDevice::compiled(const std::string& source) {
+  (void)cudaSetDevice(options_.index);
+  const std::lock_guard lock(loading_);
+  if (!compiler_) compiler_ = load_compiler();
+  if (!*compiler_) return nullptr;
+  const auto [kernel, is_new] = kernels_.try_emplace(source);
+  if (is_new) {
+    auto loaded = load_kernel(source);
+    if (!loaded) {
+      kernels_.erase(kernel);
+      return loaded.status();
+    }
+    kernel->second = *loaded;
+  }
+  return static_cast<void*>(kernel->second);
+}
+
+Result<cudaKernel_t> CudaDevice::load_kernel(const std::string& source) {
+  const auto made = [](cudaError_t error) { return cuda_status(error, "loading a compiled kernel"); };
+  int major = 0, minor = 0;
+  TROUPE_RETURN_IF_FAILED(
+      made(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, options_.index)));
+  TROUPE_RETURN_IF_FAILED(
+      made(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, options_.index)));
+  TROUPE_ASSIGN(const std::string code, compile_source(**compiler_, source, major * 10 + minor));
+  cudaLibrary_t library = nullptr;
+  TROUPE_RETURN_IF_FAILED(
+      made(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0)));
+  compiled_.push_back(library);
+  cudaKernel_t kernel = nullptr;
+  TROUPE_RETURN_IF_FAILED(made(cudaLibraryGetKernel(&kernel, library, "run")));
+  return kernel;
 }
 
 void* CudaDevice::mark() {

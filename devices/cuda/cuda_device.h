@@ -9,6 +9,10 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "devices/cuda/cuda_libraries.h"
 #include "devices/cuda/event_waiter.h"
@@ -49,10 +53,13 @@ class CudaDevice final : public Device, private GpuQueue {
   Status launched() override;
   Result<void*> blas() override;
   Result<void*> dnn() override;
+  Result<void*> compiled(const std::string& source) override;
   void* mark() override;
   int64_t elapsed(void* from, void* to) override;
   bool tf32() const override { return options_.tf32; }
   std::unique_ptr<GpuRecorder> make_recorder() override;
+
+  Result<cudaKernel_t> load_kernel(const std::string& source);
 
   Completion copy_now(const Tensor& from, Tensor& to);
   Completion copy_to_device(const Tensor& from, Tensor& to);
@@ -72,9 +79,12 @@ class CudaDevice final : public Device, private GpuQueue {
   cudaEvent_t computed_ = nullptr;  ///< orders copies to the host after kernels; guarded by copying_
   std::mutex copying_;
   GpuFault* fault_ = nullptr;
-  std::mutex loading_;  ///< guards the libraries
+  std::mutex loading_;  ///< guards the libraries and the compiled kernels
   std::unique_ptr<CudaBlas> blas_;
   std::unique_ptr<CudaDnn> dnn_;
+  std::optional<Result<CudaCompiler>> compiler_;  ///< set when it has been looked for
+  std::vector<cudaLibrary_t> compiled_;
+  std::unordered_map<std::string, cudaKernel_t> kernels_;  ///< by their source
   std::unique_ptr<EventWaiter> waiter_;
 };
 

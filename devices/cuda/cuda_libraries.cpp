@@ -86,4 +86,22 @@ Result<std::unique_ptr<CudaDnn>> load_dnn() {
   return dnn;
 }
 
+Result<CudaCompiler> load_compiler() {
+  TROUPE_ASSIGN(const Library library, Library::open("libnvrtc.so.13"));
+  CudaCompiler compiler;
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetErrorString", compiler.error_string));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetNumSupportedArchs", compiler.architecture_count));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetSupportedArchs", compiler.architectures));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcCreateProgram", compiler.create));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcDestroyProgram", compiler.destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcCompileProgram", compiler.compile));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetProgramLogSize", compiler.log_size));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetProgramLog", compiler.log));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetCUBINSize", compiler.cubin_size));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetCUBIN", compiler.cubin));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetPTXSize", compiler.ptx_size));
+  TROUPE_RETURN_IF_FAILED(library.find("nvrtcGetPTX", compiler.ptx));
+  return compiler;
+}
+
 }  // namespace troupe

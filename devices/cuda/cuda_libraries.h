@@ -1,7 +1,8 @@
-// Loads cuBLASLt and cuDNN. Only devices/cuda includes this header.
+// Loads cuBLASLt, cuDNN and NVRTC. Only devices/cuda includes this header.
 #pragma once
 
 #include "devices/cuda/cuda_blas.h"
+#include "devices/cuda/cuda_compiler.h"
 #include "devices/cuda/cuda_dnn.h"
 
 namespace troupe {
@@ -10,5 +11,7 @@ namespace troupe {
 /// libraries stay loaded until the process ends.
 Result<std::unique_ptr<CudaBlas>> load_blas();
 Result<std::unique_ptr<CudaDnn>> load_dnn();
+/// Loads NVRTC, which needs no GPU. Fails as these do.
+Result<CudaCompiler> load_compiler();
 
 }  // namespace troupe

@@ -35,6 +35,7 @@ class CudaRecorder final : public GpuRecorder, private GpuQueue {
   Status launched() override;
   Result<void*> blas() override { return device_.blas(); }
   Result<void*> dnn() override { return device_.dnn(); }
+  Result<void*> compiled(const std::string& source) override { return device_.compiled(source); }
   void* mark() override { return nullptr; }
   int64_t elapsed(void*, void*) override { return 0; }
   void poll() override {}

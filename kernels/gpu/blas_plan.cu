@@ -81,9 +81,9 @@ Status describe_matrix(const CudaBlas& blas, const Stored& matrix, int64_t matri
   TROUPE_RETURN_IF_FAILED(
       status_of(blas.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch),
                 "describing a batch"));
-  return status_of(blas.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix.step,
-                                   sizeof matrix.step),
-                   "describing a batch");
+  return status_of(
+      blas.layout_set(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &matrix.step, sizeof matrix.step),
+      "describing a batch");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/gpu/functions.h"
+#include "kernels/loops/vector_loops.h"
 
 namespace troupe::gpu {
 

@@ -1,12 +1,12 @@
 // Functions of one, two and three elements, for elementwise kernels of GPUs. T is float or double: narrow types are computed in
 // float. They agree with the CPU's (kernels/loops/vector_unary.cpp, vector_binary.cpp), NaN included, but for rounding. The
-// gradient functions take the arguments of the op of their name (kernels/ops/nn/activations.cpp). Pure functions.
+// gradient functions take the arguments of the op of their name (kernels/ops/nn/activations.cpp). Pure functions. This file becomes
+// part of sources that are compiled at run time (kernels/gpu/compiled.h).
 #pragma once
 
-#include <cmath>
-
 #include "kernels/gpu/any.h"
-#include "kernels/loops/vector_loops.h"
+#include "kernels/gpu/math_names.h"
+#include "kernels/loops/selu.h"
 
 namespace troupe::gpu {
 

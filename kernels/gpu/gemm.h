@@ -9,8 +9,8 @@
 
 namespace troupe::gpu {
 
-/// c = a b for each pair of matrices of a batch; then c += bias and c = max(c, 0) if asked for. All of one dtype, unless `wide` says
-/// otherwise.
+/// c = a b for each pair of matrices of a batch; then c += bias and c = max(c, 0) if asked for. All of one dtype, unless `wide`
+/// says otherwise.
 struct Product {
   DType dtype = DType::Float;  ///< float, double, half or bfloat16
   int64_t rows = 0, columns = 0, inner = 0;

@@ -101,8 +101,9 @@ class PatchProduct {
     }
     if (left_over != 0) {
       const int64_t first = rows_ - left_over, first_taken = (rows_ - 1) / at_once_ * at_once_;
-      Product product = product_of(patches->data + (first - first_taken) * width_ * element_, first,
-                                   reinterpret_cast<std::byte*>(partial + static_cast<size_t>(parts_) * size));
+      Product product =
+          product_of(patches->data + (first - first_taken) * width_ * element_, first,
+                     reinterpret_cast<std::byte*>(partial + static_cast<size_t>(parts_) * size));
       product.inner = left_over;
       TROUPE_RETURN_IF_FAILED(multiply(device_, product));
     }

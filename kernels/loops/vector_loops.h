@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/loops/selu.h"
 #include "messages/values/dtype.h"
 
 namespace troupe {
@@ -17,9 +18,6 @@ using BinaryLoop = void (*)(const void* a, size_t step_a, const void* b, size_t 
 /// Sets results[r] to the combination of x[r * n .. r * n + n), for each row r. The result for n = 0 is 0, 1, the least or the
 /// greatest value. Sums are pairwise: their error grows with log n.
 using ReduceLoop = void (*)(const void* x, size_t n, size_t rows, void* results);
-
-/// The constants of Selu, with which mean 0 and variance 1 are preserved (Klambauer et al. 2017).
-inline constexpr double selu_scale = 1.0507009873554804934, selu_scale_alpha = 1.7580993408473768600;
 
 enum class VectorUnary : uint8_t {
   Abs,

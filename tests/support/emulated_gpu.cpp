@@ -1,8 +1,16 @@
 // A GPU for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, whose
 // kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use:
-// MemoryKind::Device. Recorded kernels are closures that run when they are issued.
+// MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources are compiled by the C++ compiler of
+// the system.
+#include <dlfcn.h>
+
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -10,6 +18,7 @@
 #include "devices/gpu_recorder.h"
 #include "devices/gpus.h"
 #include "devices/replay_memory.h"
+#include "tests/support/temporary_folder.h"
 
 namespace troupe {
 namespace {
@@ -55,6 +64,23 @@ struct EmulatedGroup final : RecordedGroup {
   std::vector<const EmulatedPiece*> pieces;
 };
 
+/// Compiles a source to a shared library, and returns its function `run`.
+Result<void*> compile(const std::string& source) {
+  const test::TemporaryFolder folder;
+  const std::string base = folder.path() + "/kernel", errors = base + ".txt";
+  const std::string file = folder.write("kernel.cpp", source);
+  const std::string command =
+      "c++ -std=c++20 -O1 -ffp-contract=off -shared -fPIC -o " + base + ".so " + file + " 2> " + errors;
+  if (std::system(command.c_str()) != 0) {
+    std::ifstream in(errors);
+    return internal("the C++ compiler: " + std::string(std::istreambuf_iterator<char>(in), {}));
+  }
+  void* const library = ::dlopen((base + ".so").c_str(), RTLD_NOW);
+  void* const run = library ? ::dlsym(library, "run") : nullptr;
+  if (!run) return internal(std::string("a compiled kernel cannot be loaded: ") + ::dlerror());
+  return run;
+}
+
 class EmulatedQueue : public GpuQueue {
  public:
   void* stream() const override { return nullptr; }
@@ -63,6 +89,14 @@ class EmulatedQueue : public GpuQueue {
   Status launched() override { return {}; }
   Result<void*> blas() override { return unavailable("an emulated GPU has no cuBLAS"); }
   Result<void*> dnn() override { return unavailable("an emulated GPU has no cuDNN"); }
+  Result<void*> compiled(const std::string& source) override {
+    const std::lock_guard lock(compiling_);
+    void*& kernel = kernels_[source];
+    if (!kernel) {
+      TROUPE_ASSIGN(kernel, compile(source));
+    }
+    return kernel;
+  }
   void* mark() override {
     using Clock = std::chrono::steady_clock;
     return new int64_t(std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
@@ -77,6 +111,8 @@ class EmulatedQueue : public GpuQueue {
 
  private:
   GpuFault fault_;
+  std::mutex compiling_;
+  std::map<std::string, void*> kernels_;
 };
 
 class EmulatedRecorder final : public GpuRecorder {
@@ -106,6 +142,7 @@ class EmulatedRecorder final : public GpuRecorder {
   struct Queue final : EmulatedQueue {
     explicit Queue(GpuQueue& given) : device(given) {}
     GpuFault* fault() override { return device.fault(); }
+    Result<void*> compiled(const std::string& source) override { return device.compiled(source); }
     void issue_on_host(std::function<void()> given) override { work.push_back(std::move(given)); }
     GpuQueue& device;
     Work work;

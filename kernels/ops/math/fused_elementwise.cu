@@ -1,6 +1,8 @@
-// _FusedElementwise on GPUs: see fused_elementwise.cpp. Each thread runs the whole program for four elements.
+// _FusedElementwise on GPUs: see fused_elementwise.cpp. Each thread runs the whole program for four elements. For large tensors the
+// program is compiled when it runs first; else, and where there is no compiler, the GPU interprets it. Both give the same bits.
 #include "kernels/ops/math/fused_elementwise.h"
 
+#include "kernels/gpu/compiled.h"
 #include "kernels/gpu/function_switch.h"
 #include "kernels/gpu/gpu_kernel.h"
 #include "kernels/gpu/map.h"
@@ -8,13 +10,16 @@
 namespace troupe {
 namespace {
 
-constexpr size_t width = 4;  ///< elements of a thread
-using Four = gpu::Pack<float, width>;
+using gpu::Four;
+using gpu::FourArguments;
+
+/// Elements from which on a program is worth compiling, which takes some 50 ms.
+constexpr size_t large = size_t{1} << 16;
 
 /// A FusedProgram as a GPU gets it. The limits are beyond what the pass that fuses makes: 48 steps, none of which is useless, have
 /// at most 49 args and 25 results at a time.
 struct Program {
-  static constexpr size_t max_steps = 48, max_args = 64, max_blocks = 26;
+  static constexpr size_t max_steps = 48, max_args = FourArguments::most, max_blocks = 26;
   struct Step {
     bool is_binary;
     uint8_t function;  ///< the number of the VectorUnary or VectorBinary
@@ -57,71 +62,60 @@ struct TwoOperands {
   const Four& b;
   template <class F>
   TROUPE_ANY void operator()(F f) const {
-    for (size_t i = 0; i < width; ++i) a.items[i] = f(a.items[i], b.items[i]);
+    for (int i = 0; i < Four::width; ++i) a.items[i] = f(a.items[i], b.items[i]);
   }
 };
 
-struct RunProgram {
+struct Interpret {
   Program program;
-  const float* args[Program::max_args];
-  bool scalar[Program::max_args];
-  float* out;
-  size_t n;
-  bool aligned;  ///< four elements may be loaded and stored at once
+  FourArguments arguments;
 
   TROUPE_ANY void operator()(size_t call) const {
-    const size_t first = call * width;
-    const bool whole = aligned && first + width <= n;
+    const size_t first = call * Four::width;
     Four results[Program::max_blocks];
     Four result = {};
     for (unsigned i = 0; i < program.count; ++i) {
       const Program::Step& step = program.steps[i];
-      result = operand(step.a, first, whole, results);
+      result = operand(step.a, first, results);
       if (step.is_binary)
-        gpu::with_function(VectorBinary{step.function},
-                           TwoOperands{result, operand(step.b, first, whole, results)});
+        gpu::with_function(VectorBinary{step.function}, TwoOperands{result, operand(step.b, first, results)});
       else
         gpu::with_function(VectorUnary{step.function}, OneOperand{result});
       results[step.to] = result;
     }
-    if (whole) {
-      *reinterpret_cast<Four*>(out + first) = result;
-    } else {
-      for (size_t i = 0; i < width && first + i < n; ++i) out[first + i] = result.items[i];
-    }
+    arguments.store(first, result);
   }
 
  private:
-  TROUPE_ANY Four operand(unsigned number, size_t first, bool whole, const Four* results) const {
-    if (number >= Program::max_args) return results[number - Program::max_args];
-    const float* const from = args[number];
-    if (scalar[number]) return {{*from, *from, *from, *from}};
-    if (whole) return *reinterpret_cast<const Four*>(from + first);
-    Four part = {};
-    for (size_t i = 0; i < width && first + i < n; ++i) part.items[i] = from[first + i];
-    return part;
+  TROUPE_ANY Four operand(unsigned number, size_t first, const Four* results) const {
+    return number < Program::max_args ? arguments.load(number, first) : results[number - Program::max_args];
   }
 };
 
 struct FusedOnGpu {
   Program program;
+  std::string source;
 
-  Status operator()(const FusedElementwiseArguments& arguments, DeviceContext& device) const {
-    RunProgram run{program, {}, {}, arguments.out, arguments.n, gpu::is_aligned(arguments.out, sizeof(Four))};
+  Status operator()(const FusedElementwiseArguments& given, DeviceContext& device) const {
+    FourArguments arguments{{}, {}, given.out, given.n, gpu::is_aligned(given.out, sizeof(Four))};
     for (size_t i = 0; i < program.args; ++i) {
-      const auto& [data, scalar] = arguments.inputs[i];
-      run.args[i] = data;
-      run.scalar[i] = scalar;
-      run.aligned = run.aligned && (scalar || gpu::is_aligned(data, sizeof(Four)));
+      const auto& [data, scalar] = given.inputs[i];
+      arguments.args[i] = data;
+      arguments.scalar[i] = scalar;
+      arguments.aligned = arguments.aligned && (scalar || gpu::is_aligned(data, sizeof(Four)));
     }
-    return gpu::each(device, (arguments.n + width - 1) / width, run);
+    if (given.n >= large) {
+      TROUPE_ASSIGN(const bool ran, gpu::run_compiled(device, source, arguments));
+      if (ran) return {};
+    }
+    return gpu::each(device, arguments.calls(), Interpret{program, arguments});
   }
 };
 
 Result<std::unique_ptr<Kernel>> prepare_fused(const PrepareContext& context) {
   TROUPE_ASSIGN(const FusedProgram fused, fused_program_of(context));
   TROUPE_ASSIGN(const Program program, program_of(fused));
-  return make_kernel(check_fused_elementwise, FusedOnGpu{program});
+  return make_kernel(check_fused_elementwise, FusedOnGpu{program, gpu::compiled_source(source_of(fused))});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // device (kernels/core/checked_kernel.h). Any thread may call these functions.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernels/core/checked_kernel.h"
@@ -15,6 +16,7 @@ struct FusedStep {
   bool is_binary = false;
   VectorUnary unary = {};  ///< the function, if it has one operand
   VectorBinary binary = {};
+  std::string function;   ///< the name of its functor in kernels/gpu/functions.h
   uint32_t a = 0, b = 0;  ///< operands; equal if there is one
   uint32_t to = 0;        ///< the block of memory for the result
   bool costly = false;    ///< the function takes as long as moving some 32 bytes
@@ -26,8 +28,13 @@ struct FusedProgram {
   uint32_t blocks = 0;  ///< how many blocks of memory the results need
 };
 
-/// Reads the attribute `program`. Fails with InvalidArgument, naming the step, if it is not understood.
+/// Reads the steps of a program with some args. Fails with InvalidArgument, naming the step, if one is not understood.
+Result<FusedProgram> parse_program(const std::vector<std::string>& steps, uint32_t args);
+/// Reads the attributes of a node. Fails as parse_program() does.
 Result<FusedProgram> fused_program_of(const PrepareContext& context);
+
+/// Returns the program as C++, for a kernel that is compiled at run time (kernels/gpu/compiled.h).
+std::string source_of(const FusedProgram& program);
 
 struct FusedElementwiseArguments {
   struct Input {

@@ -66,6 +66,11 @@ bool is_costly(std::string_view op) {
   return std::ranges::find(costly, op) != std::end(costly);
 }
 
+/// Returns the name of the function that an op computes.
+std::string_view function_of(std::string_view op) {
+  return op == "AddV2" ? "Add" : op == "RealDiv" ? "Div" : op;
+}
+
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -90,6 +95,7 @@ Result<FusedStep> step_of(std::string_view text, size_t operands) {
   const auto words = words_of(text);
   const std::string_view op = words.empty() ? std::string_view() : words[0];
   FusedStep step;
+  step.function = function_of(op);
   step.costly = is_costly(op);
   if (const auto unary = unary_ops().find(op); unary != unary_ops().end()) {
     step.unary = unary->second;
@@ -132,10 +138,10 @@ void assign_blocks(FusedProgram& program) {
 
 }  // namespace
 
-Result<FusedProgram> fused_program_of(const PrepareContext& context) {
+Result<FusedProgram> parse_program(const std::vector<std::string>& steps, uint32_t args) {
   FusedProgram program;
-  program.args = static_cast<uint32_t>(context.attr<int64_t>("num_args"));
-  for (const std::string& text : context.attr<std::vector<std::string>>("program")) {
+  program.args = args;
+  for (const std::string& text : steps) {
     auto step = step_of(text, program.args + program.steps.size());
     if (!step)
       return invalid_argument("step " + std::to_string(program.steps.size()) + " of program, '" + text +
@@ -145,6 +151,32 @@ Result<FusedProgram> fused_program_of(const PrepareContext& context) {
   if (program.steps.empty()) return invalid_argument("program has no steps");
   assign_blocks(program);
   return program;
+}
+
+Result<FusedProgram> fused_program_of(const PrepareContext& context) {
+  return parse_program(context.attr<std::vector<std::string>>("program"),
+                       static_cast<uint32_t>(context.attr<int64_t>("num_args")));
+}
+
+// Arg i is a<i>, the result of step i is r<i>.
+std::string source_of(const FusedProgram& program) {
+  const auto operand = [&](uint32_t number) {
+    return number < program.args ? "a" + std::to_string(number) + ".items[i]"
+                                 : "r" + std::to_string(number - program.args);
+  };
+  std::string args, steps;
+  for (uint32_t i = 0; i < program.args; ++i)
+    args += "  const Four a" + std::to_string(i) + " = given.load(" + std::to_string(i) + ", first);\n";
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const FusedStep& step = program.steps[i];
+    steps += "    const float r" + std::to_string(i) + " = " + step.function + "()(" + operand(step.a) +
+             (step.is_binary ? ", " + operand(step.b) : "") + ");\n";
+  }
+  return "TROUPE_ANY inline void program(const FourArguments& given, size_t call) {\n"
+         "  const size_t first = call * Four::width;\n" +
+         args + "  Four result;\n  for (int i = 0; i < Four::width; ++i) {\n" + steps +
+         "    result.items[i] = r" + std::to_string(program.steps.size() - 1) +
+         ";\n  }\n  given.store(first, result);\n}\n";
 }
 
 }  // namespace troupe
