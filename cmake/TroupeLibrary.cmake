@@ -55,6 +55,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/network.h
   apps/nn/variable_snapshot.h
   apps/nn/lbfgs.h
+  apps/nn/loss_scaling.h
   apps/nn/losses.h
   apps/nn/optimizer.h
   apps/nn/owned_variables.h

@@ -236,6 +236,12 @@ Value* find(Table& table, std::string_view key) {
 
 const Value* find(const Table& table, std::string_view key) { return find(const_cast<Table&>(table), key); }
 
+void expand_type_name(Value& value) {
+  if (!value.get_if<std::string>()) return;
+  Value type = value;
+  value.data = Table{{"type", value.place, std::move(type)}};
+}
+
 Result<Document> Document::parse(std::string file, std::string text) {
   Document document;
   if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());

@@ -64,6 +64,9 @@ struct Entry {
 Value* find(Table& table, std::string_view key);
 const Value* find(const Table& table, std::string_view key);
 
+/// Makes a string, the short form of a table, the table whose `type` it is. Other values stay what they are.
+void expand_type_name(Value& value);
+
 /// The run file, or the right-hand side of one --set option.
 struct Source {
   std::string name;  ///< the file as the user named it, or "--set a.b"

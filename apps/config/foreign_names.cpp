@@ -94,6 +94,8 @@ constexpr Foreign keys[] = {
     {"early_stopping ", "write train.early_stop"},
     {"scheduler lr_scheduler lr_schedule ", "write train.schedule"},
     {"grad_clip clipnorm clip_norm max_grad_norm gradient_clip_val ", "write train.clip = { global_norm = 1.0 }"},
+    {"loss_scaling grad_scaler gradscaler grad_scale scale_loss dynamic_loss_scale ", "write train.loss_scale = \"dynamic\""},
+    {"mixed_precision amp precision autocast fp16 half_precision ", "write cast(x, 'half') before the layers and cast(x, 'float') behind them, and train.loss_scale = \"dynamic\""},
     {"gradient_accumulation_steps accumulate_grad_batches ", "write train.micro_batches"},
     {"criterion loss_fn loss_function ", "write train.loss"},
     {"sep ", "write data.delimiter"},

@@ -181,6 +181,11 @@ Train read_train(const Reader& train) {
   if (train.has("schedule")) out.schedule = read_schedule(train.table("schedule"));
   if (const Reader plateau = train.table("plateau"); train.has("plateau"))
     out.plateau = {read_monitor(plateau), plateau.get<double>("factor"), plateau.get<double>("min_factor")};
+  if (const Reader scale = train.table("loss_scale"); train.has("loss_scale")) {
+    const bool is_fixed = scale.string("type") == "fixed";
+    out.loss_scale = {scale.string("type"), scale.get<double>(is_fixed ? "value" : "initial"),
+                      scale.get<int64_t>("grow_after")};
+  }
   const Reader clip = train.table("clip");
   out.clip = {clip.optional<double>("value"), clip.optional<double>("norm"),
               clip.optional<double>("global_norm")};
@@ -228,6 +233,10 @@ bool names_are_complete(const std::set<std::string>& refused_paths, const Reader
 }
 
 void expand_short_forms(Table& root) {
+  Value* const train = find(root, "train");
+  if (Value* const scale =
+          train && train->get_if<Table>() ? find(*train->get_if<Table>(), "loss_scale") : nullptr)
+    expand_type_name(*scale);
   expand_column_types(root);
   expand_metric_names(root);
 }

@@ -125,6 +125,13 @@ struct Clip {
   std::optional<double> value, norm, global_norm;
 };
 
+/// By what the loss is multiplied before gradients are computed, and these divided.
+struct LossScale {
+  std::string type;        ///< "fixed" or "dynamic"
+  double scale = 1;        ///< dynamic: the first one
+  int64_t grow_after = 0;  ///< dynamic: updates in a row after which it is doubled
+};
+
 struct EarlyStop {
   Monitor monitor;
   bool keep_best = false;
@@ -179,6 +186,7 @@ struct Train {
   Optimizer optimizer;
   std::optional<Schedule> schedule;
   std::optional<Plateau> plateau;
+  std::optional<LossScale> loss_scale;
   Clip clip;
   double weight_decay = 0;
   int64_t micro_batches = 1;      ///< the number of parts of a shard that are computed one after the other

@@ -89,11 +89,7 @@ void expand_column_types(Table& root) {
   Value* const data = find(root, "data");
   Value* const columns = data && data->get_if<Table>() ? find(*data->get_if<Table>(), "columns") : nullptr;
   if (!columns || !columns->get_if<Table>()) return;
-  for (Entry& entry : *columns->get_if<Table>())
-    if (entry.value.get_if<std::string>()) {
-      Value type = entry.value;
-      entry.value.data = Table{{"type", entry.value.place, std::move(type)}};
-    }
+  for (Entry& entry : *columns->get_if<Table>()) expand_type_name(entry.value);
 }
 
 std::vector<data::TableColumn> read_columns(const Reader& table) {

@@ -23,6 +23,7 @@ class Builder {
   }
 
   Result<PeerGraph> build() {
+    builder_.scale_losses(!owned_);
     for (const int64_t shard : peers_.shards()) add_tower(shard);
     TROUPE_RETURN_IF_FAILED(builder_.status());
     const auto averages = builder_.weight_averages();
@@ -105,6 +106,10 @@ class Builder {
       gradients.push_back(
           {compression_ ? compression_->restored(here_, means[i], variables[i]) : means[i], variables[i]});
     std::vector<Output> updates = all_means.nodes();
+    if (auto scaling = builder_.dynamic_scale()) {
+      gradients = scaling->where_finite(here_, std::move(gradients));
+      updates.push_back(scaling->update(root, strategy()));
+    }
     if (compression_)
       updates.insert(updates.end(), compression_->updates().begin(), compression_->updates().end());
     updates.push_back(optimizer.apply_gradients(root, gradients, strategy()));

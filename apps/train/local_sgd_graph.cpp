@@ -14,6 +14,7 @@ class Builder {
         here_(builder_.on_worker(builder_.root(), worker)) {}
 
   Result<PeerGraph> build() {
+    builder_.scale_losses(false);
     for (const int64_t shard : peers_.shards()) add_tower(shard);
     TROUPE_RETURN_IF_FAILED(builder_.status());
     add_update();

@@ -167,10 +167,37 @@ std::optional<nn::WeightAverages> ModelBuilder::weight_averages() const {
   return nn::WeightAverages(root_, *config_.train.average);
 }
 
+void ModelBuilder::scale_losses(bool has_all_gradients, const std::function<Output(Output variable)>& use) {
+  const auto& scale = config_.train.loss_scale;
+  if (!scale) return;
+  if (scale->type == "fixed") {
+    scaling_.emplace(scale->scale);
+    return;
+  }
+  if (!has_all_gradients)
+    throw Error(
+        invalid_argument("train.loss_scale is dynamic, which needs the gradients of all shards in one place: "
+                         "in one process, or in mode "
+                         "\"allreduce\" without shard_optimizer. Write train.loss_scale = { type = "
+                         "\"fixed\", value = 1024.0 }, or compute in "
+                         "bfloat16, which needs no scale"));
+  scaling_.emplace(with_variables(), nn::LossScaling::Dynamic{scale->scale, scale->grow_after}, use);
+}
+
+Output ModelBuilder::scaled_loss(const Scope& scope, Output loss) const {
+  return scaling_ ? scaling_->scaled(scope, loss) : loss;
+}
+
+std::optional<nn::LossScaling> ModelBuilder::dynamic_scale() const {
+  const auto& scale = config_.train.loss_scale;
+  return scale && scale->type == "dynamic" ? scaling_ : std::nullopt;
+}
+
 std::vector<nn::VariableGradient> ModelBuilder::gradients(const Scope& scope, Output loss,
                                                           const nn::Optimizer& optimizer,
                                                           std::vector<Output> variables) const {
-  return contributed(scope, nn::compute_gradients(scope, loss, std::move(variables)), optimizer);
+  const Output scaled = scaled_loss(scope, loss);
+  return contributed(scope, nn::compute_gradients(scope, scaled, std::move(variables)), optimizer);
 }
 
 std::vector<nn::VariableGradient> ModelBuilder::contributed(const Scope& scope,
@@ -186,6 +213,7 @@ std::vector<nn::VariableGradient> ModelBuilder::contributed(const Scope& scope,
     for (nn::VariableGradient& one : gradients)
       one = function(at(scope, one), std::vector{one}, limit...).front();
   };
+  if (scaling_) gradients = scaling_->unscaled(scope, std::move(gradients), at);
   if (!optimizer.takes_rows() || !train.replication.combine.text.empty()) change(nn::all_dense);
   if (train.clip.value) change(nn::clip_by_value, *train.clip.value);
   if (train.clip.norm) change(nn::clip_by_norm, *train.clip.norm);

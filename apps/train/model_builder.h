@@ -9,6 +9,7 @@
 
 #include "apps/config/model.h"
 #include "apps/data/dataset.h"
+#include "apps/nn/loss_scaling.h"
 #include "apps/nn/optimizer.h"
 #include "apps/nn/weight_averages.h"
 #include "apps/train/pipeline.h"
@@ -65,12 +66,19 @@ class ModelBuilder {
   /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
   /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
   Scope with_variables() const;
+  /// Scales losses as the run file says, if it does so, before the first gradients are computed. `use` is as of tower(). Throws
+  /// InvalidArgument if the scale is dynamic and `has_all_gradients`, whether one graph has the gradients of all shards, is false.
+  void scale_losses(bool has_all_gradients, const std::function<Output(Output variable)>& use = {});
+  /// Returns what the gradients of a loss are computed of.
+  Output scaled_loss(const Scope& scope, Output loss) const;
+  /// Returns the dynamic scale of losses, if there is one.
+  std::optional<nn::LossScaling> dynamic_scale() const;
   /// Returns the gradients of the loss of a tower as its shard contributes them to an update: clipped, with weight decay, and as
   /// rows only where `optimizer` takes rows and they are not combined otherwise than by their mean. If `variables` is empty, all
   /// trainable variables are used.
   std::vector<nn::VariableGradient> gradients(const Scope& scope, Output loss, const nn::Optimizer& optimizer,
                                               std::vector<Output> variables = {}) const;
-  /// Does so for gradients that have been computed. What concerns one of them is computed in its scope `at`; empty: in `scope`.
+  /// Does so for the gradients of a scaled loss. What concerns one of them is computed in its scope `at`; empty: in `scope`.
   std::vector<nn::VariableGradient> contributed(const Scope& scope,
                                                 std::vector<nn::VariableGradient> gradients,
                                                 const nn::Optimizer& optimizer,
@@ -93,6 +101,7 @@ class ModelBuilder {
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
   std::vector<FedWeight> fed_weights_;
+  std::optional<nn::LossScaling> scaling_;
   std::map<std::string, std::vector<Output>> split_variables_;  ///< by the names of the whole variables
 };
 

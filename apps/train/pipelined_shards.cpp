@@ -118,7 +118,8 @@ ShardParts PipelinedShards::add(int64_t shard, std::vector<TowerInputs>& inputs)
     if (const Status status = builder_.status(); !status.ok()) throw Error(status);
     losses.push_back(*towers.back().model.loss);
     pipeline.end_forward(losses.back());
-    add_backward(scope, losses.back(), samples.back(), pipeline, sums);
+    const Scope at_loss = scope.with_device(scope.graph().node(losses.back().node).device);
+    add_backward(scope, builder_.scaled_loss(at_loss, losses.back()), samples.back(), pipeline, sums);
   }
   const Output total = samples.size() == 1 ? samples.front() : whole.add_one("AddN", samples);
   return {weighted_mean(whole, losses, samples), total, mean_averages(whole, towers, samples),

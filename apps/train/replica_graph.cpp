@@ -20,6 +20,7 @@ class Builder {
         compression_(make_compression(config.train.replication)) {}
 
   Result<ReplicaGraph> build() {
+    builder_.scale_losses(false);
     result_.inputs = builder_.inputs(shard_, DType::Int64);
     const Tower tower = builder_.tower(shard_, result_.inputs, nn::Mode::Training,
                                        [this](Output variable) { return read_by_towers(variable); });

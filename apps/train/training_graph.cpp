@@ -38,7 +38,16 @@ class SharedUpdate {
     const auto optimizer = at_once ? make_replica_optimizer(train, factor) : make_optimizer(train, factor);
     nn::ReplicationStrategy strategy;
     strategy.read_first(root_, {result.loss});
-    std::vector<Output> updates = {optimizer->apply_gradients(root_, joint_gradients(*optimizer), strategy)};
+    std::vector<nn::VariableGradient> gradients = joint_gradients(*optimizer);
+    std::vector<Output> updates;
+    if (auto scaling = builder_.dynamic_scale()) {
+      gradients =
+          scaling->where_finite(root_, std::move(gradients), [this](const Scope&, const auto& gradient) {
+            return with(gradient.variable).with_prefix("loss_scaling");
+          });
+      updates.push_back(scaling->update(root_, strategy));
+    }
+    updates.push_back(optimizer->apply_gradients(root_, gradients, strategy));
     if (compression_) {
       updates.insert(updates.end(), compression_->updates().begin(), compression_->updates().end());
       result.begin = local_initializer(root_);
@@ -178,6 +187,7 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
   ModelBuilder builder(config, data, graph);
   const bool is_local = config.train.replication.mode == config::ReplicationMode::LocalSgd;
   const bool is_hogwild = config.train.replication.mode == config::ReplicationMode::Hogwild;
+  builder.scale_losses(!is_local && !is_hogwild);
   TrainingGraph result;
   result.micro_batches = config.train.micro_batches;
   std::vector<Tower> towers;

@@ -121,6 +121,16 @@ BOOST_AUTO_TEST_CASE(compressed_gradients_yield_the_weights_of_one_graph) {
     }
 }
 
+// The first scales are infinite in half, and later ones are now and then.
+BOOST_AUTO_TEST_CASE(workers_agree_about_a_dynamic_scale_of_the_loss) {
+  const Settings in_half = {
+      "model.graph={logits=\"cast(matmul(cast(image, 'half'), cast(matmul(w1, w2), 'half')), 'float')\","
+      "loss=\"mean(sparse_softmax_cross_entropy_with_logits(logits, label))\"}",
+      "train.loss_scale={type=\"dynamic\",initial=1e6,grow_after=3}",
+      "train.replication={mode=\"allreduce\",shards=3}"};
+  for (const Settings& tasks : clusters) check_workers("digits", in_half, tasks, rounds);
+}
+
 // A worker's second shard must not read what its first one has changed.
 BOOST_AUTO_TEST_CASE(updates_wait_until_every_shard_has_read_the_variable) {
   test::TrainingSetting setting(

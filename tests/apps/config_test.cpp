@@ -249,18 +249,19 @@ BOOST_AUTO_TEST_CASE(what_was_refused_draws_no_second_complaint) {
 }
 
 BOOST_AUTO_TEST_CASE(keys_of_optimizers_and_schedules_depend_on_the_type) {
-  const auto config = parse(
-      with("optimizer",
-           "optimizer = { type = 'ftrl', lr = 1, l1 = 2, power = -1 }\n"
-           "schedule = { type = 'piecewise', boundaries = [5, 9], factors = [1, 0.5, 0.1], warm_up = 3 }\n"
-           "clip = { norm = 2 }\nweight_decay = 0.5\naverage = 0.99\n"
-           "plateau = { monitor = 'valid/loss', mode = 'min', patience = 2, factor = 0.5 }"));
+  const auto config = parse(with(
+      "optimizer",
+      "optimizer = { type = 'ftrl', lr = 1, l1 = 2, power = -1 }\n"
+      "schedule = { type = 'piecewise', boundaries = [5, 9], factors = [1, 0.5, 0.1], warm_up = 3 }\n"
+      "loss_scale = { type = 'fixed', value = 8 }\nclip = { norm = 2 }\nweight_decay = 0.5\naverage = 0.99\n"
+      "plateau = { monitor = 'valid/loss', mode = 'min', patience = 2, factor = 0.5 }"));
   BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
   const auto& train = config->train;
   BOOST_TEST(train.optimizer.hyperparameters.at("l1") == 2);
   BOOST_TEST(train.optimizer.hyperparameters.at("initial_accumulator") == 0.1);
   BOOST_TEST(train.schedule->factors == std::vector<double>({1, 0.5, 0.1}), boost::test_tools::per_element());
   BOOST_TEST(train.schedule->warm_up == 3);
+  BOOST_TEST(train.loss_scale->scale == 8);
   BOOST_TEST(train.clip.norm.value() == 2);
   BOOST_TEST(train.weight_decay == 0.5);
   BOOST_TEST(train.average.value() == 0.99);
@@ -408,6 +409,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"model.variables.*.dtype", {"b1", "b1 = { shape = [100], init = 'zeros', dtype = 'xyz' }"}},
       {"model.layers.type", {"[model.variables]", "[model]\nlayers = [{ type = 'xyz'" + variables}},
       {"train.optimizer.type", {"optimizer", "optimizer = { type = 'xyz', lr = 1 }"}},
+      {"train.loss_scale.type", {"max_epochs", "max_epochs = 40\nloss_scale = 'xyz'"}},
       {"train.schedule.type", {"max_epochs", "max_epochs = 40\nschedule = { type = 'xyz' }"}},
       {"train.plateau.mode",
        {"max_epochs", "max_epochs = 40\nplateau = { monitor = 'valid/loss', mode = 'xyz', patience = 1 }"}},

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "apps/nn/gradients.h"
+#include "apps/nn/loss_scaling.h"
+#include "apps/nn/optimizer.h"
 #include "graph/build/scope.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
@@ -140,6 +142,41 @@ BOOST_AUTO_TEST_CASE(a_training_of_many_steps_is_that_of_a_cpu) {
       for (size_t i = 0; i < weights.size(); ++i) BOOST_TEST(close(weights[i], expected[i]));
     }
   }
+}
+
+/// A model in half whose loss is scaled. The first scales are infinite in half, and later ones are now and then.
+struct ScaledModel : Machine {
+  explicit ScaledModel(int gpus) : Machine(gpus) {
+    weight = troupe::variable(scope, scope.constant(ramp(Shape{6, 3}, 0.1f)), "weight");
+    const Output x = cast(scope, scope.constant(ramp(Shape{4, 6}, 1)), DType::Half),
+                 y = cast(scope, matmul(scope, x, cast(scope, weight, DType::Half)), f32),
+                 loss = mean(scope, square(scope, y));
+    nn::LossScaling scaling(scope, {.initial = 1e6, .grow_after = 3});
+    auto gradients = scaling.unscaled(scope, nn::compute_gradients(scope, scaling.scaled(scope, loss)));
+    gradients = scaling.where_finite(scope, std::move(gradients));
+    nn::ReplicationStrategy strategy;
+    const Output updates = nn::Momentum(0.01, 0.5).apply_gradients(scope, gradients, strategy);
+    train = scope.group({updates, scaling.update(scope, strategy)});
+    state = variables(graph);
+    initializers.push_back(initializer(scope));
+  }
+  Output weight, train;
+  std::vector<Output> state;
+};
+
+BOOST_AUTO_TEST_CASE(updates_that_are_not_finite_are_left_out_as_on_a_cpu) {
+  ScaledModel there(1), here(0);
+  Session gpu = there.open(), cpu = here.open();
+  std::vector<DeviceProfile> profile;
+  for (int step = 0; step < 20; ++step) {
+    gpu.run({there.train});
+    cpu.run({here.train});
+    const auto values = gpu.run(there.state), expected = cpu.run(here.state);
+    for (size_t i = 0; i < values.size(); ++i) BOOST_TEST(close(values[i], expected[i]));
+  }
+  BOOST_TEST(gpu.run({there.weight})[0].as<float>()[0] != ramp(Shape{6, 3}, 0.1f).as<float>()[0]);
+  gpu.run({}, {there.train}, {.profile = &profile});
+  BOOST_TEST(ran_on(profile, "Switch", gpu_name) == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_with_the_same_arguments_is_not_run_again) {
