@@ -105,7 +105,7 @@ void add_predict_command(CLI::App& app, int& result) {
   command
       ->add_option("files", arguments->files,
                    "files in the format of the run, with or without labels, or the inputs of the model as "
-                   "one .npz or .npy file")
+                   "one .npz, .jsonl or .npy file")
       ->required();
   command->add_option("-o,--out", arguments->to,
                       "file to write: .csv, .jsonl, .npz, .tfrecord; default: the standard output, as csv");

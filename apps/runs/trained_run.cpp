@@ -6,11 +6,14 @@
 
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
+#include "apps/data/convert/convert.h"
+#include "apps/data/csv/csv_layout.h"
 #include "apps/data/file_patterns.h"
 #include "apps/data/numbers.h"
 #include "apps/data/sources.h"
 #include "apps/inference/model_source.h"
 #include "apps/runs/run_model.h"
+#include "apps/serve/request_json.h"
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
 
@@ -70,13 +73,35 @@ Result<Tensor> as_taken(const Tensor& array, DType taken) {
   return converted;
 }
 
+/// Returns the inputs of the lines of a file, each of which is an instance as `troupe serve` takes them.
+Result<std::map<std::string, Tensor>> instances_in(std::string_view text, const std::string& file,
+                                                   const Model& model) {
+  const std::string begin = "{\"instances\":[";
+  std::string body = begin;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    if (one.find_first_not_of(" \t\r") == one.npos) continue;
+    if (body != begin) body += ",\n";
+    body += one;
+  }
+  if (body == begin) return data_loss(file + ": the file has no samples");
+  auto request = serve::RequestParser().parse(body + "]}", model);
+  if (!request) return data_loss(file + ": as instances, its lines are wrong: " + request.status().text());
+  std::map<std::string, Tensor> arrays;
+  const auto& inputs = model.signature(Model::predict).inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) arrays[inputs[i].name] = std::move(request->inputs[i]);
+  return arrays;
+}
+
 /// Returns the arrays of a file by name. The array of a .npy file is for the only input of the model.
-Result<std::map<std::string, Tensor>> arrays_in(Disk& disk, const std::string& file,
-                                                const ModelSignature& signature) {
+Result<std::map<std::string, Tensor>> arrays_in(Disk& disk, const std::string& file, const Model& model) {
   constexpr uint64_t max_bytes = uint64_t{1} << 40;
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
+  if (file.ends_with(".jsonl")) return instances_in(bytes, file, model);
   if (!file.ends_with(".npy")) return data::read_npz(bytes, file);
   TROUPE_ASSIGN(Tensor array, data::read_npy(bytes, file));
+  const ModelSignature& signature = model.signature(Model::predict);
   if (signature.inputs.size() != 1)
     return invalid_argument(file + ": the model has " + std::to_string(signature.inputs.size()) +
                             " inputs; an .npz file has an array for each");
@@ -85,8 +110,9 @@ Result<std::map<std::string, Tensor>> arrays_in(Disk& disk, const std::string& f
 
 /// Returns the arrays of a file as columns.
 Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std::string& file,
-                                                           const ModelSignature& signature) {
-  TROUPE_ASSIGN(auto arrays, arrays_in(disk, file, signature));
+                                                           const Model& model) {
+  TROUPE_ASSIGN(auto arrays, arrays_in(disk, file, model));
+  const ModelSignature& signature = model.signature(Model::predict);
   std::vector<data::Column> columns;
   const auto refuse = [&](const std::string& name, const Tensor& array) {
     return invalid_argument(file + ": array '" + name + "' is " + array.signature() +
@@ -103,6 +129,15 @@ Result<std::shared_ptr<const data::SampleSet>> read_arrays(Disk& disk, const std
   }
   if (columns.empty() || columns[0].samples() == 0) return data_loss(file + ": the file has no samples");
   return data::in_memory(data::Dataset(std::move(columns)));
+}
+
+/// Returns whether files of a form are read as the run file says. Those of JSON are rows of a table that has names or texts.
+bool reads(const data::Options& options, const std::string& form) {
+  if (form != "jsonl") return form == options.format;
+  const auto& given = options.format_options;
+  return options.format == "csv" &&
+         (!options.columns.empty() || data::has_csv_header(given) || given.contains("names") ||
+          data::has_csv_column(given, data::text_column));
 }
 
 /// Makes the files have no labels.
@@ -180,14 +215,16 @@ Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const s
 
 Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, const TrainedRun& run,
                                                                   const std::vector<std::string>& files) try {
+  const std::string form = files.size() == 1 ? data::format_of_name(files.front()) : "";
   const bool has_arrays =
-      files.size() == 1 && (files.front().ends_with(".npz") || files.front().ends_with(".npy"));
-  if (has_arrays && (!run.config || !files.front().ends_with('.' + run.config->data.format)))
-    return read_arrays(disk, files.front(), run.model.signature(Model::predict));
+      (form == "npz" || form == "npy" || form == "jsonl") && files.front().ends_with(form);
+  if (has_arrays && (!run.config || !reads(run.config->data, form)))
+    return read_arrays(disk, files.front(), run.model);
   if (!run.config)
-    return invalid_argument(files.front() + ": the model in " + run.folder +
-                            " has no run file that says how files are read; it takes one .npz file with its "
-                            "inputs by name, or one .npy file");
+    return invalid_argument(
+        files.front() + ": the model in " + run.folder +
+        " has no run file that says how files are read; it takes one .npz or .jsonl file with "
+        "its inputs by name, or one .npy file");
   config::RunConfig config = *run.config;
   config.data.train = files;
   config.data.valid.clear();

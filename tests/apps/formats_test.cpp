@@ -32,6 +32,16 @@ Result<Dataset> read(const char* format, const std::string& bytes, const std::st
   return reader->next(all);
 }
 
+/// Returns the samples of lines of JSON.
+Result<Dataset> json(const std::string& text, const FormatOptions& options,
+                     const std::vector<TableColumn>& columns = {}) {
+  test::MemoryDisk disk;
+  disk.write("f.jsonl", text);
+  SourceFile file{.path = "f.jsonl", .options = options, .columns = columns};
+  TROUPE_ASSIGN(const auto reader, find_format("csv")->open(disk, file));
+  return reader->next(all);
+}
+
 Result<Dataset> csv(const std::string& text, const FormatOptions& options = {},
                     DType label_type = DType::Int32) {
   return read("csv", text, {}, options, label_type);
@@ -87,6 +97,46 @@ BOOST_AUTO_TEST_CASE(layout_does_not_matter) {
   BOOST_REQUIRE(tabs.ok());
   BOOST_TEST(elements<int32_t>(*tabs->find("label")) == std::vector<int32_t>({2, 4}),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(lines_may_be_json_objects) {
+  const FormatOptions named = {{"header", true}, {"label", "y"}, {"missing", -1.0}};
+  const auto samples = json(
+      "{\"a\": 1.5, \"y\": 7, \"b\": 2}\n\n{\"b\": null, \"a\": \"3\"}\n"
+      "{\"y\": 9, \"b\": true}\n",
+      {{"header", true}, {"label", "y"}, {"missing", -1.0}});
+  BOOST_TEST(failure(samples.status())
+                 .starts_with("DataLoss: f.jsonl: row 3, column 2 ('y'): the label is missing"));
+  const auto whole =
+      json("{\"a\": 1.5, \"y\": 7, \"b\": 2}\n\n{\"y\": 8, \"b\": null, \"a\": \"3\"}\n{\"y\": 9}", named);
+  BOOST_REQUIRE_MESSAGE(whole.ok(), whole.status().message());
+  BOOST_TEST(elements<float>(*whole->find("image")) == std::vector<float>({1.5f, 2, 3, -1, -1, -1}),
+             boost::test_tools::per_element());
+  BOOST_TEST(elements<int32_t>(*whole->find("label")) == std::vector<int32_t>({7, 8, 9}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(values_of_json_are_fields) {
+  const auto texts = json(R"({"text": "a \"b\", c"})"
+                          "\n"
+                          R"({"text": ["lazy", 3, true, 2.5]})",
+                          {{"label", "none"}, {"text", "last"}});
+  BOOST_REQUIRE_MESSAGE(texts.ok(), texts.status().message());
+  BOOST_TEST(elements<std::string>(*texts->find("text")) ==
+                 std::vector<std::string>({"a \"b\", c", "lazy 3 true 2.5"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_in_json_name_their_row) {
+  const auto says = [](const std::string& text) { return failure(json(text, {{"header", true}}).status()); };
+  BOOST_TEST(says("{\"a\": 1, \"b\": 2}\n{\"a\": 1, \"c\": 2}\n") ==
+             "DataLoss: f.jsonl: row 2: the member 'c' is no column; the columns are a, b");
+  BOOST_TEST(
+      says("{\"a\": 1, \"b\": 2}\n{\"a\": {}}\n") ==
+      "DataLoss: f.jsonl: row 2: the member 'a' is no number, text, truth value, null or list of these: {}");
+  BOOST_TEST(says("[1, 2]\n") == "DataLoss: f.jsonl: row 1: the line is no JSON object");
+  BOOST_TEST(says("{}\n") == "DataLoss: f.jsonl: row 1: the first object has no members");
+  BOOST_TEST(says("{\"a\": 1").starts_with("DataLoss: f.jsonl: row 1: the line is not JSON: "));
 }
 
 BOOST_AUTO_TEST_CASE(labels_can_be_fractions) {

@@ -202,6 +202,38 @@ BOOST_AUTO_TEST_CASE(numbers_are_predicted_by_name) {
     BOOST_TEST(std::abs(std::stod(rows[i + 1]) - expected[i]) < 0.2, rows[i + 1]);
 }
 
+// Objects are rows of a table with names or texts, in any order, and otherwise inputs of the model.
+BOOST_AUTO_TEST_CASE(lines_of_json_have_the_predictions_of_other_files) {
+  train("people", {"--set", "train.max_epochs=2"}, "penguins");
+  std::string objects;
+  const auto table = lines_of(text_of(examples + "penguins.csv"));
+  for (size_t i = 1; i < table.size(); ++i) {
+    std::istringstream fields(table[i]);
+    Json object;
+    for (const char* const name : {"species", "island", "bill_length_mm", "bill_depth_mm",
+                                   "flipper_length_mm", "body_mass_g", "sex"}) {
+      std::string field;
+      std::getline(fields, field, ',');
+      if (name != std::string("species")) object[name] = field == "NA" ? Json() : Json(field);
+    }
+    objects += object.dump() + '\n';
+  }
+  BOOST_TEST(output_of({"predict", path("people"), folder.write("in.jsonl", objects)}) ==
+             output_of({"predict", path("people"), examples + "penguins.csv"}));
+
+  train("pictures", brief);
+  std::istringstream pixels(lines_of(text_of(examples + "digits.csv"))[0]);
+  Json image = Json::array();
+  for (std::string pixel; image.size() < 64 && std::getline(pixels, pixel, ',');)
+    image.push_back(std::stod(pixel));
+  const std::string one = Json{{"image", image}}.dump();
+  BOOST_TEST(output_of({"predict", path("pictures"), folder.write("one.jsonl", one + "\n\n" + one)}) ==
+             output_of({"predict", path("pictures"), digits("in.csv", 1, false)}) +
+                 lines_of(output_of({"predict", path("pictures"), digits("in.csv", 1, false)}))[1] + '\n');
+  BOOST_TEST(output_of({"predict", path("pictures"), folder.write("wrong.jsonl", "{\"img\": 1}")}, 3)
+                 .find("has no input 'img'; its inputs are image (float[?,64])") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(the_run_file_says_what_the_model_yields) {
   train("outputs", brief + Arguments{"--set", "model.outputs={best='argmax(logits, 1)', hidden='hidden'}"});
   const auto rows =

@@ -1,15 +1,18 @@
-// The format csv: text with one sample per row. Without data.columns its columns are numbers, the features, optionally a label, and
-// optionally one column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h); with it, columns of several
-// types are chosen by name. Errors name row and column, which are counted from 1; a row is a line of the file. Empty lines are
-// skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes stand for one.
+// The format csv: text with one sample per row. Without data.columns its columns are numbers, the features, optionally a label,
+// and optionally one column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h); with it, columns of
+// several types are chosen by name. Errors name row and column, which are counted from 1; a row is a line of the file. Empty
+// lines are skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes stand for one. The lines of
+// a file whose name ends with .jsonl are JSON objects, whose members are the columns.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <variant>
 
+#include "apps/data/convert/convert.h"
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
+#include "apps/data/csv/json_rows.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
 #include "apps/data/numbers.h"
@@ -63,7 +66,10 @@ class CsvReader final : public RecordReader {
   CsvReader(Disk& disk, std::shared_ptr<InputFile> file, const SourceFile& source)
       : RecordReader("csv", {file}), disk_(disk), lines_(std::move(file)), source_(source),
         label_names_(option<std::vector<std::string>>(source.options, "label_names", {})),
-        row_(option<std::string>(source.options, "delimiter", ",").front()) {}
+        delimiter_(option<std::string>(source.options, "delimiter", ",").front()), row_(delimiter_) {
+    if (format_of_name(source.path) == "jsonl")
+      json_.emplace(delimiter_, option<std::vector<std::string>>(source.options, "names", {}));
+  }
 
   /// Determines the columns from the first row.
   Status begin() {
@@ -72,9 +78,12 @@ class CsvReader final : public RecordReader {
       return data_loss(path() + ": the file is not csv, but " + std::string(content));
     TROUPE_ASSIGN(const bool any, next_row());
     if (!any) return data_loss(path() + ": the file has no samples");
-    if (row_.written().size() == row_.line().size()) other_delimiter_ = other_delimiter(row_.line());
+    if (!json_ && row_.written().size() == row_.line().size())
+      other_delimiter_ = other_delimiter(row_.line());
     std::vector<std::string> first;
-    while (!row_.at_end()) first.emplace_back(row_.next_field());
+    const bool has_names = json_ && has_csv_header(source_.options);
+    if (has_names) first = json_->names();
+    while (!has_names && !row_.at_end()) first.emplace_back(row_.next_field());
     auto layout = csv_layout(source_, {first.begin(), first.end()});
     if (!layout) return Status(layout.status().code(), layout.status().text() + other_delimiter_);
     layout_ = std::move(*layout);
@@ -82,7 +91,7 @@ class CsvReader final : public RecordReader {
     first_row_ = lines_.row();
     TROUPE_RETURN_IF_FAILED(check_names_of_columns(first));
     skips_unlabelled_ = option<std::string>(source_.options, "unlabelled", "error") == "skip";
-    if (!has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
+    if (json_ || !has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
     return {};
   }
 
@@ -182,9 +191,20 @@ class CsvReader final : public RecordReader {
       row_begin_ = lines_.offset();
       TROUPE_ASSIGN(const auto line, lines_.next());
       if (!line) return false;
-      row_.set(*line);
+      TROUPE_RETURN_IF_FAILED(set_row(*line));
       if (!row_.blank() && (!skips_unlabelled_ || has_label())) return true;
     }
+  }
+
+  Status set_row(std::string_view line) {
+    if (!json_ || line.find_first_not_of(" \t\r") == line.npos) {
+      row_.set(line);
+      return {};
+    }
+    const auto row = json_->row(line);
+    if (!row) return data_loss(place() + ": " + row.status().text());
+    row_.set(*row);
+    return {};
   }
 
   /// Returns whether the row has a label, or is shorter, which is a mistake.
@@ -397,6 +417,8 @@ class CsvReader final : public RecordReader {
   TextLines lines_;
   const SourceFile source_;
   std::vector<std::string> label_names_;
+  const char delimiter_;
+  std::optional<JsonRows> json_;  ///< set if the lines are JSON
   CsvRow row_;
   CsvLayout layout_;
   std::vector<Target> targets_;  ///< one for each field; only while records are read

@@ -1,0 +1,96 @@
+#include "apps/data/csv/json_rows.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+
+namespace troupe::data {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+/// Appends a text in quotes, unless it consists of what numbers do.
+void append_field(std::string_view text, std::string& to) {
+  if (!text.empty() && text.find_first_not_of("0123456789+-.eE") == text.npos) {
+    to += text;
+    return;
+  }
+  to += '"';
+  for (const char c : text) {
+    to += c;
+    if (c == '"') to += c;
+  }
+  to += '"';
+}
+
+/// Appends a number, a text or a truth value as a word. Returns false if the value is another one.
+bool append_word(element value, std::string& to) {
+  switch (value.type()) {
+    case element_type::STRING: to += std::string_view(value); return true;
+    case element_type::BOOL:
+    case element_type::INT64:
+    case element_type::UINT64:
+    case element_type::DOUBLE: to += simdjson::minify(value); return true;
+    default: return false;
+  }
+}
+
+/// Returns whether a value can be a field, whose text is then `field`.
+bool is_field(element value, std::string& field) {
+  field.clear();
+  if (value.is_null()) return true;
+  simdjson::dom::array list;
+  if (value.get(list) != simdjson::SUCCESS) return append_word(value, field);
+  for (const element item : list) {
+    if (!field.empty()) field += ' ';
+    if (!append_word(item, field)) return false;
+  }
+  return true;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+struct JsonRows::Parser {
+  simdjson::dom::parser parser;
+};
+
+JsonRows::JsonRows(char delimiter, std::vector<std::string> names)
+    : delimiter_(delimiter), names_(std::move(names)), parser_(std::make_unique<Parser>()) {}
+JsonRows::~JsonRows() = default;
+
+Result<std::string_view> JsonRows::row(std::string_view line) {
+  simdjson::dom::object object;
+  element root;
+  if (const auto error = parser_->parser.parse(line.data(), line.size()).get(root))
+    return data_loss(std::string("the line is not JSON: ") + simdjson::error_message(error));
+  if (root.get(object) != simdjson::SUCCESS) return data_loss("the line is no JSON object");
+  if (names_.empty())
+    for (const auto& [name, value] : object) names_.emplace_back(name);
+  if (names_.empty()) return data_loss("the first object has no members");
+  fields_.assign(names_.size(), {});
+  for (const auto& [name, value] : object) {
+    const auto column = std::ranges::find(names_, name);
+    if (column == names_.end())
+      return data_loss("the member '" + std::string(name) + "' is no column; the columns are " +
+                       joined(names_));
+    if (!is_field(value, fields_[static_cast<size_t>(column - names_.begin())]))
+      return data_loss(
+          "the member '" + std::string(name) +
+          "' is no number, text, truth value, null or list of these: " + simdjson::minify(value));
+  }
+  row_.clear();
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (i != 0) row_ += delimiter_;
+    append_field(fields_[i], row_);
+  }
+  return std::string_view(row_);
+}
+
+}  // namespace troupe::data

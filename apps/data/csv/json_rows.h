@@ -1,0 +1,37 @@
+// JsonRows: lines that are JSON objects, as rows of a text with columns. Each member is a column. A number, a text and a truth
+// value are a field; a list of these is a field with its elements as words; null, and a member that is not there, an empty field.
+// Owned by a reader; one thread at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/values/status.h"
+
+namespace troupe::data {
+
+class JsonRows {
+ public:
+  /// `names` are those of the columns; empty: the members of the first line.
+  JsonRows(char delimiter, std::vector<std::string> names);
+  ~JsonRows();
+
+  /// Returns the names of the columns. Not empty after the first line.
+  const std::vector<std::string>& names() const { return names_; }
+  /// Returns the fields of a line, in the order of the names, as CsvRow takes them; valid until the next call. Fails with DataLoss
+  /// if the line is no object, has a member that is no column, or a value that is no field.
+  Result<std::string_view> row(std::string_view line);
+
+ private:
+  struct Parser;
+
+  const char delimiter_;
+  std::vector<std::string> names_;
+  std::vector<std::string> fields_;  ///< of the row, by column
+  std::string row_;
+  std::unique_ptr<Parser> parser_;
+};
+
+}  // namespace troupe::data
