@@ -8,13 +8,6 @@ namespace {
 
 constexpr int64_t to_the_end = INT64_MAX;
 
-/// Returns an input of integers in the dtype that ONNX wants.
-std::string as_int64(Conversion& to, const Node& node, size_t input) {
-  if (const auto values = to.known_integers(node, input)) return to.integers(*values);
-  return to.dtype(node, input) == DType::Int64 ? to.input(node, input)
-                                               : to.cast(to.input(node, input), DType::Int64);
-}
-
 /// Returns a value of ONNX, int64, in the dtype of the node's output.
 std::string as_output(Conversion& to, const Node& node, const std::string& value, size_t output = 0) {
   const DType wanted = node.output_types[output].dtype;
@@ -22,7 +15,7 @@ std::string as_output(Conversion& to, const Node& node, const std::string& value
 }
 
 Status reshape(Conversion& to, const Node& node) {
-  to.set(node, 0, to.add("Reshape", {to.input(node, 0), as_int64(to, node, 1)}));
+  to.set(node, 0, to.add("Reshape", {to.input(node, 0), to.as_int64(node, 1)}));
   return {};
 }
 
@@ -80,7 +73,9 @@ Status unpack(Conversion& to, const Node& node) {
 
 Status split(Conversion& to, const Node& node) {
   TROUPE_ASSIGN(const int64_t axis, to.known_integer(node, 0));
-  const auto parts = to.add("Split", {to.input(node, 1)}, node.output_types.size(), {{"axis", axis}});
+  const auto count = static_cast<int64_t>(node.output_types.size());
+  const auto parts = to.add("Split", {to.input(node, 1)}, node.output_types.size(),
+                            {{"axis", axis}, {"num_outputs", count}});
   for (uint32_t i = 0; i < parts.size(); ++i) to.set(node, i, parts[i]);
   return {};
 }
@@ -152,18 +147,29 @@ Status unique(Conversion& to, const Node& node) {
   return {};
 }
 
+/// ONNX counts negative indices from the end; here they are hot nowhere, like those that are too large.
+Status one_hot(Conversion& to, const Node& node) {
+  const std::string one = to.integers({1}), zero = to.integers({0}), indices = to.as_int64(node, 0),
+                    depth = to.as_int64(node, 1);
+  const auto element = [&](size_t input) { return to.add("Reshape", {to.input(node, input), one}); };
+  const std::string values = to.add("Concat", {element(3), element(2)}, {{"axis", int64_t{0}}});
+  const std::string valid = to.add("Where", {to.add("Less", {indices, zero}), depth, indices});
+  to.set(node, 0, to.add("OneHot", {valid, depth, values}, {{"axis", node.attrs.get<int64_t>("axis")}}));
+  return {};
+}
+
 Status tile(Conversion& to, const Node& node) {
-  to.set(node, 0, to.add("Tile", {to.input(node, 0), as_int64(to, node, 1)}));
+  to.set(node, 0, to.add("Tile", {to.input(node, 0), to.as_int64(node, 1)}));
   return {};
 }
 
 Status fill(Conversion& to, const Node& node) {
-  to.set(node, 0, to.add("Expand", {to.input(node, 1), as_int64(to, node, 0)}));
+  to.set(node, 0, to.add("Expand", {to.input(node, 1), to.as_int64(node, 0)}));
   return {};
 }
 
 Status broadcast_to(Conversion& to, const Node& node) {
-  to.set(node, 0, to.add("Expand", {to.input(node, 0), as_int64(to, node, 1)}));
+  to.set(node, 0, to.add("Expand", {to.input(node, 0), to.as_int64(node, 1)}));
   return {};
 }
 
@@ -215,6 +221,7 @@ void add_array_rules(Rules& rules) {
   rules["Slice"] = slice;
   rules["StridedSlice"] = strided_slice;
   rules["Unique"] = unique;
+  rules["OneHot"] = one_hot;
   rules["Tile"] = tile;
   rules["Fill"] = fill;
   rules["BroadcastTo"] = broadcast_to;

@@ -52,6 +52,11 @@ std::string Conversion::cast(const std::string& value, DType to) {
   return add("Cast", {value}, {{"to", type_number(to)}});
 }
 
+std::string Conversion::as_int64(const Node& node, size_t i) {
+  if (const auto values = known_integers(node, i)) return integers(*values);
+  return dtype(node, i) == DType::Int64 ? input(node, i) : cast(input(node, i), DType::Int64);
+}
+
 Result<std::vector<int64_t>> Conversion::known_integers(const Node& node, size_t input) const {
   const Tensor* const value = graph_.constant(node.inputs[input]);
   const bool known = value && (value->dtype() == DType::Int32 || value->dtype() == DType::Int64);

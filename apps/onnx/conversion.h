@@ -42,6 +42,8 @@ class Conversion {
   std::string constant(const Tensor& value);
   std::string integers(const std::vector<int64_t>& values);
   std::string cast(const std::string& value, DType to);
+  /// Returns an input of integers, known or computed, in the dtype that ONNX wants.
+  std::string as_int64(const Node& node, size_t input);
 
   /// Returns the value of an input that is the same in every step, as integers. Fails with Unimplemented if it is computed.
   Result<std::vector<int64_t>> known_integers(const Node& node, size_t input) const;
@@ -74,5 +76,6 @@ using Rules = std::map<std::string, Rule, std::less<>>;
 void add_math_rules(Rules& rules);
 void add_array_rules(Rules& rules);
 void add_image_rules(Rules& rules);
+void add_segment_rules(Rules& rules);
 
 }  // namespace troupe::onnx

@@ -192,17 +192,14 @@ Status matrix_product(Conversion& to, const Node& node) {
   return {};
 }
 
-/// ReduceSum takes its axes as an input, the others as an attribute.
 Status reduction(Conversion& to, const Node& node) {
   TROUPE_ASSIGN(const auto axes, to.known_integers(node, 1));
   const std::string op = "Reduce" + node.type();
   const int64_t keeps = node.attrs.get<bool>("keep_dims") ? 1 : 0;
   if (axes.empty())
     to.set(node, 0, to.add("Identity", {to.input(node, 0)}));
-  else if (node.type() == "Sum")
-    to.set(node, 0, to.add(op, {to.input(node, 0), to.integers(axes)}, {{"keepdims", keeps}}));
   else
-    to.set(node, 0, to.add(op, {to.input(node, 0)}, {{"axes", axes}, {"keepdims", keeps}}));
+    to.set(node, 0, to.add(op, {to.input(node, 0), to.integers(axes)}, {{"keepdims", keeps}}));
   return {};
 }
 

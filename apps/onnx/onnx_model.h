@@ -16,7 +16,7 @@
 namespace troupe::onnx {
 
 /// The version of ONNX's ops that models use.
-inline constexpr int64_t opset = 13;
+inline constexpr int64_t opset = 18;
 /// The domain of the ops that ONNX has for classic machine learning, and their version.
 inline constexpr const char* ml_domain = "ai.onnx.ml";
 inline constexpr int64_t ml_opset = 2;

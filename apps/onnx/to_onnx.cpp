@@ -15,6 +15,7 @@ Rules all_rules() {
   add_math_rules(rules);
   add_array_rules(rules);
   add_image_rules(rules);
+  add_segment_rules(rules);
   return rules;
 }
 
