@@ -60,13 +60,15 @@ Status unknown_options(const CLI::App& app) {
   for (const CLI::Option* const option : command->get_options())
     for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
   std::vector<std::string> paths;
+  const bool sets_keys = std::ranges::find(options, "--set") != options.end();
   for (const config::Key& key : config::run_schema()) paths.emplace_back(key.path);
   std::string text;
   for (const std::string& extra : command->remaining(true)) {
     if (!extra.starts_with('-') && !text.empty()) continue;  // the value of the option before
     const std::string name = extra.substr(0, extra.find('='));
     const size_t begin = std::min(name.find_first_not_of('-'), name.size());
-    std::string advice = config::advice_on_key(name.substr(begin), {paths.begin(), paths.end()});
+    std::string advice;
+    if (sets_keys) advice = config::advice_on_key(name.substr(begin), {paths.begin(), paths.end()});
     if (constexpr std::string_view write = "; write ";
         advice.starts_with(write) && advice.find(' ', write.size()) == advice.npos)
       advice = "; write --set " + advice.substr(write.size()) + "=VALUE";

@@ -313,6 +313,18 @@ BOOST_AUTO_TEST_CASE(a_signal_that_saves_nothing_says_so) {
   BOOST_TEST(says(machine.output(), "\"checkpoint\":null"), machine.output());
 }
 
+BOOST_AUTO_TEST_CASE(an_option_that_is_not_there_gets_advice_that_the_subcommand_can_follow) {
+  const auto refused = [&](const Arguments& arguments, const std::string& why) {
+    Program program(TROUPE_PROGRAM, arguments);
+    BOOST_TEST(program.end() == 2, program.output());
+    BOOST_TEST(says(program.output(), why), program.output());
+  };
+  refused({"train", "run.toml", "--format", "csv"},
+          "train takes no '--format'; write --set data.format=VALUE");
+  refused({"export", "runs/x", "x.onnx", "--format", "onnx"},
+          "export takes no '--format'; known: --help, --json");
+}
+
 // Jobs and workers.
 
 BOOST_AUTO_TEST_CASE(jobs_that_nobody_knows_are_refused) {
