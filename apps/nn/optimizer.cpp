@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "apps/nn/optimizer_methods.h"
+#include "apps/nn/partitioned_variable.h"
 #include "graph/build/call.h"
 #include "kernels/constructors.h"
 
@@ -28,8 +29,8 @@ class Update {
   /// `scope` has the name of the method as prefix; `first` is the first variable to be updated.
   Update(const Scope& scope, const OptimizerMethod& method, const Hyperparameters& numbers,
          const LearningRate& rate, Output first, ReplicationStrategy& strategy)
-      : scope_(scope), shared_(scope.colocated_with(first)), method_(method), numbers_(numbers), rate_(rate),
-        first_(first), strategy_(strategy) {
+      : scope_(scope), shared_(scope.colocated_with(first)), counting_(beside(scope, first)), method_(method),
+        numbers_(numbers), rate_(rate), first_(first), strategy_(strategy) {
     if (rate.is_constant()) return;
     const Output step = rate.needs_step() ? cast(scope, strategy.value(step_variable()), f32) : Output();
     current_rate_ = rate.at(scope, step, strategy);
@@ -49,7 +50,7 @@ class Update {
 
   /// Adds what follows the updates of the variables, and returns the target.
   Output finish() {
-    const Scope after = strategy_.after(shared_, applied_);
+    const Scope after = strategy_.after(shared_, applied_), counted = strategy_.after(counting_, applied_);
     for (const auto& [input, power] : powers_)
       applied_.push_back(
           strategy_.apply(shared_, {"Assign",
@@ -58,7 +59,7 @@ class Update {
                                     {}}));
     if (step_)
       applied_.push_back(strategy_.apply(
-          after, {"AssignAdd", {*step_}, {shared_.constant(Tensor::scalar<int64_t>(1))}, {}}));
+          counted, {"AssignAdd", {*step_}, {counting_.constant(Tensor::scalar<int64_t>(1))}, {}}));
     return scope_.group(applied_);
   }
 
@@ -145,11 +146,14 @@ class Update {
   /// Returns the variable that counts the updates.
   Output step_variable() {
     if (!step_)
-      step_ = troupe::variable(shared_, shared_.constant(Tensor::scalar<int64_t>(0)), "global_step", false);
+      step_ =
+          troupe::variable(counting_, counting_.constant(Tensor::scalar<int64_t>(0)), "global_step", false);
     return *step_;
   }
 
   Scope scope_, shared_;
+  /// Of the count of steps. It is not colocated, because devices without kernels for integers may have the variables.
+  Scope counting_;
   const OptimizerMethod& method_;
   const Hyperparameters& numbers_;
   const LearningRate& rate_;

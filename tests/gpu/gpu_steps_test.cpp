@@ -144,6 +144,32 @@ BOOST_AUTO_TEST_CASE(a_training_of_many_steps_is_that_of_a_cpu) {
   }
 }
 
+/// A perceptron whose learning rate follows a schedule, which counts steps in an integer.
+BOOST_AUTO_TEST_CASE(a_schedule_counts_its_steps_on_the_host) {
+  const auto losses = [](int gpus, size_t& on_gpu) {
+    Machine machine(gpus);
+    const Scope& g = machine.scope;
+    const Output first = troupe::variable(g, g.constant(ramp(Shape{6, 5}, 0.1f)), "first"),
+                 second = troupe::variable(g, g.constant(ramp(Shape{5, 3}, 0.1f)), "second");
+    const Output y = matmul(g, tanh(g, matmul(g, g.constant(ramp(Shape{4, 6}, 1)), first)), second);
+    const Output loss = mean(g, square(g, y));
+    const Output train = nn::Adam(nn::exponential_decay(0.1, 2, 0.5)).minimize(g, loss);
+    machine.initializers.push_back(initializer(g));
+    Session session = machine.open();
+    std::vector<float> result;
+    for (int step = 0; step < 8; ++step) result.push_back(session.run({}, {loss, train})[0].item<float>());
+    std::vector<DeviceProfile> profile;
+    session.run({}, {train}, {.profile = &profile});
+    on_gpu = ran_on(profile, "ApplyAdam", gpu_name);
+    return result;
+  };
+  size_t on_gpu = 0, on_cpu = 0;
+  const auto there = losses(1, on_gpu), here = losses(0, on_cpu);
+  for (size_t i = 0; i < here.size(); ++i)
+    BOOST_TEST(there[i] == here[i], boost::test_tools::tolerance(1e-4f));
+  BOOST_TEST(on_gpu == 2u);
+}
+
 /// A model in half whose loss is scaled. The first scales are infinite in half, and later ones are now and then.
 struct ScaledModel : Machine {
   explicit ScaledModel(int gpus) : Machine(gpus) {
