@@ -21,7 +21,8 @@ uint64_t hash_of_samples(const Tensor& filter) {
 std::optional<Tensor> KeptFilter::find(const Tensor& filter, uint64_t form) {
   const std::lock_guard lock(mutex_);
   if (!filter_) return std::nullopt;
-  if (filter_->data() == filter.data()) return form == form_ ? made_ : std::nullopt;
+  const bool same = filter_->data() == filter.data() && hash_of_samples(filter) == samples_;
+  if (same) return form == form_ ? made_ : std::nullopt;
   filter_.reset();
   made_.reset();
   times_ = 0;

@@ -1,7 +1,8 @@
 // KeptFilter: what a kernel made of its filter, such as its elements in another layout, for as long as the filter stays the same
-// from step to step. A filter that is kept is shared, so nobody writes it in place: a variable that is updated gets new memory
-// instead, and the next step finds another filter. To spare training this copy, a filter is kept only once it was seen several
-// times with equal samples of its elements, and after each one that did change it must be seen twice as often. Thread-safe.
+// from step to step. A filter that is kept is shared, so a variable that is updated gets new memory instead, and the next step
+// finds another filter. Only the steps of an unlocked phase (kernels/core/state.h) write shared values; the samples show that.
+// To spare training this copy, a filter is kept only once it was seen several times with equal samples of its elements, and
+// after each one that did change it must be seen twice as often. Thread-safe.
 #pragma once
 
 #include <mutex>

@@ -68,6 +68,27 @@ BOOST_AUTO_TEST_CASE(change_values_that_others_hold) {
   }
 }
 
+// Kernels keep filters in another layout once they have seen them unchanged.
+BOOST_AUTO_TEST_CASE(are_seen_by_kernels_that_keep_their_filters) {
+  const auto full = [&](const Shape& shape, float value) {
+    Tensor tensor = value_or_throw(Tensor::allocate(DType::Float, shape));
+    std::ranges::fill(tensor.write<float>(), value);
+    return tensor;
+  };
+  const Output filter = variable("filter", full(Shape{3, 3, 16, 16}, 0)), more = increment(filter);
+  const Output images = g.constant(full(Shape{1, 12, 12, 16}, 1));
+  const Output convolved =
+      g.add_one("Conv2D", {images, filter},
+                {{"strides", std::vector<int64_t>{1, 1, 1, 1}}, {"padding", std::string("VALID")}});
+  Session session = initialized();
+  const auto step = session.prepare({}, {more}), look = session.prepare({}, {convolved});
+  for (int change = 1; change < 5; ++change) {
+    step.run({}, {.unlocked_phase = 1});
+    for (int use = 0; use < 20; ++use)
+      BOOST_TEST(all_are(look.run({}).at(0), 9 * 16 * static_cast<float>(change)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(of_one_thread_yield_what_locked_ones_yield) {
   std::vector<Output> all;
   std::vector<Output> steps;

@@ -84,6 +84,19 @@ BOOST_AUTO_TEST_CASE(a_filter_that_is_written_in_place_is_not_kept) {
   }
 }
 
+// Steps of an unlocked phase write values that others hold.
+BOOST_AUTO_TEST_CASE(a_kept_filter_that_is_written_nevertheless_is_dropped) {
+  KeptFilter kept;
+  const Tensor filter = floats(Shape{64}, 1);
+  BOOST_TEST(!kept.wants(filter));
+  BOOST_TEST(kept.wants(filter));
+  kept.keep(filter, 1, floats(Shape{64}, 2));
+  const Tensor other = floats(Shape{64}, 3);
+  std::copy_n(other.data(), other.bytes(), const_cast<std::byte*>(filter.data()));
+  BOOST_TEST(!kept.find(filter, 1));
+  BOOST_TEST(!kept.wants(filter));
+}
+
 BOOST_AUTO_TEST_CASE(a_filter_that_changes_is_dropped_and_the_next_is_kept_later) {
   KeptFilter kept;
   const Tensor made = floats(Shape{64}, 2);
