@@ -167,7 +167,7 @@ def check_missing_parts():
             damaged.write("{ damaged\n")
     page, _ = report("partial")
     assert page.says("1 lines of metrics.jsonl are no JSON") and page.says("has no result.json")
-    train("language", "--set", "train.max_steps=2", "--set", "train.max_epochs=1")
+    train("language", "--set", "model.outputs={}", "--set", "train.max_steps=2", "--set", "train.max_epochs=1")
     page, missing = report("runs/language")
     assert len(missing) == 1 and "has no signature" in missing[0], missing
     troupe("report", "nowhere", code=2)

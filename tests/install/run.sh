@@ -49,7 +49,7 @@ look_at() {
   done
 }
 common='lib(capnp|curl|protobuf|kj|tbb|z|dnnl|hwy|gif|gomp|icuuc|icudata|jpeg|png16|re2|zstd|stdc\+\+|m|gcc_s|c|asan|ubsan)'
-look_at "$library" troupe::Session::run 'lib(caf_core|ssl|crypto|fmt|tomlplusplus)'
+look_at "$library" troupe::Session::run 'lib(caf_core|ssl|crypto|fmt|simdjson|tomlplusplus)'
 look_at "${library%/*}/libtroupe_inference.so" troupe::Model::run none
 
 # Public headers bring std and our own; <troupe/service.h> alone brings Cap'n Proto.
