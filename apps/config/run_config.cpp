@@ -292,6 +292,7 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
 
 void RunConfig::use_tasks(std::map<std::string, int64_t> tasks, bool are_processes) {
   cluster.tasks = std::move(tasks);
+  cluster.are_processes = are_processes;
   Replication& replication = train.replication;
   if (!replication.follows_cluster) return;
   const bool is_alone = std::max(replication.shards, workers()) == 1 && !cluster.tasks.contains("ps");

@@ -203,6 +203,7 @@ struct Train {
 /// The number of tasks of each job, and of CPU devices of each task.
 struct Cluster {
   std::map<std::string, int64_t> tasks;
+  bool are_processes = false;  ///< whether the tasks are processes, each with a session of its own
   int64_t devices = 1;
   /// The tasks that own the variables, which are assigned to them in turn; a task may occur more than once. Empty: the parameter
   /// servers or, if there are none, a worker.

@@ -104,6 +104,7 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   TROUPE_ASSIGN(const DeviceName self, DeviceName::parse(runtime.services().task()));
   auto& tasks = config.cluster.tasks;
   for (const auto job : message->getJobs()) tasks[std::string(view(job.getName()))] = job.getTasks();
+  config.cluster.are_processes = true;
   config.cluster.owners = read(message->getOwners());
   training.set_gate({});
   if (config.train.replication.mode == config::ReplicationMode::Ssp)

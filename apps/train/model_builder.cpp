@@ -49,7 +49,7 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
 Scope ModelBuilder::with_variables() const {
   // The graphs of other sessions use the same variables, and where a graph alone would place them depends on its ops.
   const auto on_host = [&](const Scope& task) {
-    return config_.cluster.tasks.empty() ? task : task.with_device("/device:CPU:0");
+    return config_.cluster.are_processes ? task.with_device("/device:CPU:0") : task;
   };
   const auto& owners = config_.cluster.owners;
   if (!owners.empty()) return on_host(root_.with_device(owners[variables_.size() % owners.size()]));

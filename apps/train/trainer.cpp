@@ -361,7 +361,7 @@ class Run {
     result_.step_seconds += Seconds(Clock::now() - begin).count();
     result_.input_seconds += rounds_->waited();
     for (const double loss : losses) {
-      result_.loss = loss;
+      result_.loss = std::isnan(loss) ? std::abs(loss) : loss;  // readers see "nan", whatever its sign
       ++progress_.step;
       if (!std::isfinite(loss)) {
         if (!roll_back()) end_diverged();
