@@ -1,17 +1,19 @@
 #include "kernels/gpu/compiled.h"
 
+#include "kernels/gpu/launch.h"
 #include "kernels/gpu/source_files.h"
 
 namespace troupe::gpu {
 namespace {
 
-constexpr unsigned threads_of_block = 256;
+constexpr unsigned threads_of_block = 256;  // as the launch bounds of `entry` say
 
 /// What GpuQueue::compiled() looks for.
 constexpr std::string_view entry = R"(
 #if defined(__CUDACC__)
 extern "C" __global__ void __launch_bounds__(256) run(troupe::gpu::FourArguments given) {
-  for (size_t call = size_t{blockIdx.x} * 256 + threadIdx.x; call < given.calls(); call += size_t{gridDim.x} * 256)
+  const size_t threads = size_t{gridDim.x} * blockDim.x;
+  for (size_t call = size_t{blockIdx.x} * blockDim.x + threadIdx.x; call < given.calls(); call += threads)
     troupe::gpu::program(given, call);
 }
 #else

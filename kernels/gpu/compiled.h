@@ -8,8 +8,8 @@
 
 #include <string>
 
+#include "devices/device.h"
 #include "kernels/gpu/fours.h"
-#include "kernels/gpu/launch.h"
 
 namespace troupe::gpu {
 

@@ -21,6 +21,7 @@ struct TrainingSetting {
       : config(value_or_throw(config::load_run_config(
             disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", set, op_library()->ops))),
         runtime(all_tasks()), graph(runtime.ops()) {
+    config.cluster.are_processes = true;  // the sessions of the workers use the variables, too
     data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
     model = value_or_throw(train::build_training_graph(config, data->columns(), graph));
     session.emplace(runtime.session(graph, {.seed = config.run.seed, .share_state = true}));
