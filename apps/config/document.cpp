@@ -236,6 +236,11 @@ Value* find(Table& table, std::string_view key) {
 
 const Value* find(const Table& table, std::string_view key) { return find(const_cast<Table&>(table), key); }
 
+Value* find(Table& table, std::string_view inner, std::string_view key) {
+  Value* const found = find(table, inner);
+  return found && found->get_if<Table>() ? find(*found->get_if<Table>(), key) : nullptr;
+}
+
 void expand_type_name(Value& value) {
   if (!value.get_if<std::string>()) return;
   Value type = value;

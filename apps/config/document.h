@@ -64,6 +64,9 @@ struct Entry {
 Value* find(Table& table, std::string_view key);
 const Value* find(const Table& table, std::string_view key);
 
+/// Returns a value of a table inside a table; null if either is not there, or the first is no table.
+Value* find(Table& table, std::string_view inner, std::string_view key);
+
 /// Makes a string, the short form of a table, the table whose `type` it is. Other values stay what they are.
 void expand_type_name(Value& value);
 

@@ -233,10 +233,7 @@ bool names_are_complete(const std::set<std::string>& refused_paths, const Reader
 }
 
 void expand_short_forms(Table& root) {
-  Value* const train = find(root, "train");
-  if (Value* const scale =
-          train && train->get_if<Table>() ? find(*train->get_if<Table>(), "loss_scale") : nullptr)
-    expand_type_name(*scale);
+  if (Value* const scale = find(root, "train", "loss_scale")) expand_type_name(*scale);
   expand_column_types(root);
   expand_metric_names(root);
 }

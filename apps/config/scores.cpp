@@ -98,8 +98,7 @@ std::vector<LayerType> score_types() {
 }
 
 void expand_metric_names(Table& root) {
-  Value* const train = find(root, "train");
-  Value* const metrics = train && train->get_if<Table>() ? find(*train->get_if<Table>(), "metrics") : nullptr;
+  Value* const metrics = find(root, "train", "metrics");
   const List* const names = metrics ? metrics->get_if<List>() : nullptr;
   if (!names || !std::ranges::all_of(*names, [](const Value& name) {
         return name.get_if<std::string>() && is_identifier(*name.get_if<std::string>());

@@ -86,8 +86,7 @@ data::TableColumn read_column(const std::string& name, const Reader& column) {
 std::vector<Key> table_keys() { return {std::begin(keys), std::end(keys)}; }
 
 void expand_column_types(Table& root) {
-  Value* const data = find(root, "data");
-  Value* const columns = data && data->get_if<Table>() ? find(*data->get_if<Table>(), "columns") : nullptr;
+  Value* const columns = find(root, "data", "columns");
   if (!columns || !columns->get_if<Table>()) return;
   for (Entry& entry : *columns->get_if<Table>()) expand_type_name(entry.value);
 }

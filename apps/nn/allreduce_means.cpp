@@ -2,14 +2,11 @@
 
 #include <map>
 
+#include "apps/nn/as_type.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
 namespace {
-
-Output as_type(const Scope& scope, Output number, Output like) {
-  return scope.add_one("Cast", {number}, {{"DstT", scope.dtype(like)}});
-}
 
 /// Returns the bytes of a gradient, or 0 if its shape is unknown.
 int64_t bytes_of(const Scope& scope, Output gradient) {
@@ -90,14 +87,15 @@ IndexedSlices AllReduceMeans::mean_of_rows(const Scope& scope, const std::vector
   const std::string key = "rows_" + std::to_string(buckets_++);
   const auto rows = [&](const Shard& shard) { return std::get<IndexedSlices>(shard.gradients[gradient]); };
   const Output values = collective(scope, "AllGather", key + "_values", shards, [&](const Shard& shard) {
-    return mul(scope, rows(shard).values, as_type(scope, shard.samples, rows(shard).values));
+    return mul(scope, rows(shard).values, as_type(scope, shard.samples, scope.dtype(rows(shard).values)));
   });
   const Output indices = collective(scope, "AllGather", key + "_indices", shards,
                                     [&](const Shard& shard) { return rows(shard).indices; });
   const Output total = collective(scope, "AllReduce", key + "_samples", shards,
                                   [](const Shard& shard) { return shard.samples; });
   const IndexedSlices sums = distinct_rows(scope, {values, indices, rows(shards.front()).dense_shape});
-  return {div(scope, sums.values, as_type(scope, total, sums.values)), sums.indices, sums.dense_shape};
+  return {div(scope, sums.values, as_type(scope, total, scope.dtype(sums.values))), sums.indices,
+          sums.dense_shape};
 }
 
 }  // namespace troupe::nn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/nn/as_type.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
@@ -11,10 +12,6 @@ namespace {
 constexpr double largest_half = 65504;
 
 std::string name_of(const Scope& scope, Output variable) { return scope.graph().node(variable.node).name; }
-
-Output as_type(const Scope& scope, Output x, DType dtype) {
-  return scope.dtype(x) == dtype ? x : cast(scope, x, dtype);
-}
 
 int64_t elements_of(const Scope& scope, Output variable) {
   return value_or_throw(scope.shape(variable).to_shape(scope.dtype(variable))).elements();

@@ -1,5 +1,6 @@
 #include "apps/nn/loss_scaling.h"
 
+#include "apps/nn/as_type.h"
 #include "graph/build/call.h"
 #include "kernels/constructors.h"
 
@@ -12,34 +13,24 @@ void require_positive(const char* what, double number) {
                                  "; it must be above 0"));
 }
 
-Output as_type(const Scope& scope, Output x, DType dtype) {
-  return scope.dtype(x) == dtype ? x : cast(scope, x, dtype);
-}
-
 }  // namespace
 
 LossScaling::LossScaling(double scale) : fixed_(scale) { require_positive("the scale", scale); }
 
-LossScaling::LossScaling(const Scope& scope, const Dynamic& options,
-                         const std::function<Output(Output variable)>& use)
-    : grow_after_(options.grow_after) {
+LossScaling::LossScaling(const Scope& scope, const Dynamic& options) : grow_after_(options.grow_after) {
   require_positive("the first scale", options.initial);
   require_positive("grow_after", static_cast<double>(options.grow_after));
   const auto add = [&](double initial, const char* name) {
     return variable(scope, scope.constant(Tensor::scalar(static_cast<float>(initial))), name, false);
   };
-  State& state = state_.emplace();
-  state.scale = add(options.initial, "loss_scale");
-  state.age = add(0, "loss_scale_age");
-  state.scale_value = use ? use(state.scale) : state.scale;
-  state.age_value = use ? use(state.age) : state.age;
+  state_ = {add(options.initial, "loss_scale"), add(0, "loss_scale_age")};
 }
 
 /// Returns the scale, or 1 / scale, as a scalar.
 Output LossScaling::factor(const Scope& scope, DType dtype, bool inverse) const {
   if (!state_)
     return scope.constant(value_or_throw(to_tensor(Argument(inverse ? 1 / fixed_ : fixed_), dtype)));
-  return as_type(scope, inverse ? reciprocal(scope, state_->scale_value) : state_->scale_value, dtype);
+  return as_type(scope, inverse ? reciprocal(scope, state_->scale) : state_->scale, dtype);
 }
 
 Output LossScaling::scaled(const Scope& scope, Output loss) const {
@@ -78,8 +69,8 @@ std::vector<VariableGradient> LossScaling::where_finite(const Scope& scope,
 
 Output LossScaling::update(const Scope& scope, ReplicationStrategy& strategy) const {
   const Scope here = scope.with_prefix("loss_scaling").colocated_with(state_->scale);
-  const Output scale = state_->scale_value;
-  const Output age = add(here, state_->age_value, 1),
+  const Output scale = state_->scale;
+  const Output age = add(here, state_->age, 1),
                grown = greater_equal(here, age, static_cast<double>(grow_after_));
   const Output kept = where(here, grown, mul(here, scale, 2), scale);
   const Output lowered = maximum(here, mul(here, scale, 0.5), 1);

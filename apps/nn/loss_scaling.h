@@ -10,7 +10,6 @@
 //   const Output step = g.group({nn::Adam(1e-3).apply_gradients(g, gradients), scaling.update(g, strategy)});
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "apps/nn/gradients.h"
@@ -28,10 +27,11 @@ class LossScaling {
 
   /// A fixed scale. Throws InvalidArgument if it is not positive.
   explicit LossScaling(double scale);
-  /// A scale in the variable "loss_scale", whose updates are counted in "loss_scale_age". `use` returns what stands for a variable
-  /// where it is read; empty: the variable. Throws InvalidArgument if a number of `options` is not positive.
-  LossScaling(const Scope& scope, const Dynamic& options,
-              const std::function<Output(Output variable)>& use = {});
+  /// A scale in the variable "loss_scale", whose updates are counted in "loss_scale_age". Throws InvalidArgument if a number of
+  /// `options` is not positive.
+  LossScaling(const Scope& scope, const Dynamic& options);
+
+  bool is_dynamic() const { return state_.has_value(); }
 
   /// Returns the loss times the scale, of which the gradients are to be computed.
   Output scaled(const Scope& scope, Output loss) const;
@@ -46,10 +46,9 @@ class LossScaling {
   Output update(const Scope& scope, ReplicationStrategy& strategy) const;
 
  private:
-  /// The variables of a dynamic scale, and what stands for them where they are read.
+  /// The variables of a dynamic scale.
   struct State {
     Output scale, age;
-    Output scale_value, age_value;
   };
 
   Output factor(const Scope& scope, DType dtype, bool inverse) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/nn/as_type.h"
 #include "apps/nn/optimizer_methods.h"
 #include "apps/nn/partitioned_variable.h"
 #include "graph/build/call.h"
@@ -15,10 +16,6 @@ constexpr std::string_view power_suffix = "_power";
 
 Output scalar_like(const Scope& scope, double value, Output like) {
   return scope.constant(value_or_throw(to_tensor(Argument(value), scope.dtype(like))));
-}
-
-Output as_type(const Scope& scope, Output x, DType dtype) {
-  return scope.dtype(x) == dtype ? x : cast(scope, x, dtype);
 }
 
 bool is_rows(const Gradient& gradient) { return std::holds_alternative<IndexedSlices>(gradient); }

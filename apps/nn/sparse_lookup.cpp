@@ -1,4 +1,5 @@
 // Lookups of sparse ids (apps/nn/embedding_lookup.h).
+#include "apps/nn/as_type.h"
 #include "apps/nn/distinct_lookup.h"
 #include "apps/nn/embedding_lookup.h"
 #include "kernels/constructors.h"
@@ -7,10 +8,6 @@ namespace troupe::nn {
 namespace {
 
 using ragged::Sparse;
-
-Output as_type(const Scope& scope, Output x, DType dtype) {
-  return scope.dtype(x) == dtype ? x : cast(scope, x, dtype);
-}
 
 /// Returns the number of the row of each id.
 Output row_numbers(const Scope& scope, const Sparse& ids) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/config/fine_tuning.h"
+#include "apps/nn/as_type.h"
 #include "apps/nn/partitioned_variable.h"
 #include "apps/train/rounds.h"
 #include "graph/build/call.h"
@@ -167,7 +168,7 @@ std::optional<nn::WeightAverages> ModelBuilder::weight_averages() const {
   return nn::WeightAverages(root_, *config_.train.average);
 }
 
-void ModelBuilder::scale_losses(bool has_all_gradients, const std::function<Output(Output variable)>& use) {
+void ModelBuilder::scale_losses(bool has_all_gradients) {
   const auto& scale = config_.train.loss_scale;
   if (!scale) return;
   if (scale->type == "fixed") {
@@ -175,13 +176,12 @@ void ModelBuilder::scale_losses(bool has_all_gradients, const std::function<Outp
     return;
   }
   if (!has_all_gradients)
-    throw Error(
-        invalid_argument("train.loss_scale is dynamic, which needs the gradients of all shards in one place: "
-                         "in one process, or in mode "
-                         "\"allreduce\" without shard_optimizer. Write train.loss_scale = { type = "
-                         "\"fixed\", value = 1024.0 }, or compute in "
-                         "bfloat16, which needs no scale"));
-  scaling_.emplace(with_variables(), nn::LossScaling::Dynamic{scale->scale, scale->grow_after}, use);
+    throw Error(invalid_argument(
+        "train.loss_scale is dynamic, which needs the gradients of all shards in one place: in one process, "
+        "or in mode \"allreduce\" without shard_optimizer. Write train.loss_scale = { type = \"fixed\", "
+        "value "
+        "= 1024.0 }, or compute in bfloat16, which needs no scale"));
+  scaling_.emplace(with_variables(), nn::LossScaling::Dynamic{scale->scale, scale->grow_after});
 }
 
 Output ModelBuilder::scaled_loss(const Scope& scope, Output loss) const {
@@ -189,8 +189,7 @@ Output ModelBuilder::scaled_loss(const Scope& scope, Output loss) const {
 }
 
 std::optional<nn::LossScaling> ModelBuilder::dynamic_scale() const {
-  const auto& scale = config_.train.loss_scale;
-  return scale && scale->type == "dynamic" ? scaling_ : std::nullopt;
+  return scaling_ && scaling_->is_dynamic() ? scaling_ : std::nullopt;
 }
 
 std::vector<nn::VariableGradient> ModelBuilder::gradients(const Scope& scope, Output loss,
@@ -224,8 +223,7 @@ std::vector<nn::VariableGradient> ModelBuilder::contributed(const Scope& scope,
 }
 
 Output as_type(const Scope& scope, Output number, Output like) {
-  if (scope.dtype(number) == scope.dtype(like)) return number;
-  return scope.add_one("Cast", {number}, {{"DstT", scope.dtype(like)}});
+  return nn::as_type(scope, number, scope.dtype(like));
 }
 
 Output weighted_mean(const Scope& scope, const std::vector<Output>& values,

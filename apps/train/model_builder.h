@@ -66,9 +66,9 @@ class ModelBuilder {
   /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
   /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
   Scope with_variables() const;
-  /// Scales losses as the run file says, if it does so, before the first gradients are computed. `use` is as of tower(). Throws
-  /// InvalidArgument if the scale is dynamic and `has_all_gradients`, whether one graph has the gradients of all shards, is false.
-  void scale_losses(bool has_all_gradients, const std::function<Output(Output variable)>& use = {});
+  /// Scales losses as the run file says, if it does so, before the first gradients are computed. Throws InvalidArgument if the
+  /// scale is dynamic and `has_all_gradients`, whether one graph has the gradients of all shards, is false.
+  void scale_losses(bool has_all_gradients);
   /// Returns what the gradients of a loss are computed of.
   Output scaled_loss(const Scope& scope, Output loss) const;
   /// Returns the dynamic scale of losses, if there is one.

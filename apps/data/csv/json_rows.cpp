@@ -36,8 +36,8 @@ bool append_word(element value, std::string& to) {
   }
 }
 
-/// Returns whether a value can be a field, whose text is then `field`.
-bool is_field(element value, std::string& field) {
+/// Reads the text of a field. Returns false if the value cannot be one.
+bool read_field(element value, std::string& field) {
   field.clear();
   if (value.is_null()) return true;
   simdjson::dom::array list;
@@ -80,7 +80,7 @@ Result<std::string_view> JsonRows::row(std::string_view line) {
     if (column == names_.end())
       return data_loss("the member '" + std::string(name) + "' is no column; the columns are " +
                        joined(names_));
-    if (!is_field(value, fields_[static_cast<size_t>(column - names_.begin())]))
+    if (!read_field(value, fields_[static_cast<size_t>(column - names_.begin())]))
       return data_loss(
           "the member '" + std::string(name) +
           "' is no number, text, truth value, null or list of these: " + simdjson::minify(value));
