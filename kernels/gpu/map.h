@@ -17,6 +17,15 @@ struct alignas(sizeof(T) * Width) Pack {
   T items[Width];
 };
 
+template <size_t Width, class T>
+const Pack<T, Width>* packs(const T* elements) {
+  return reinterpret_cast<const Pack<T, Width>*>(elements);
+}
+template <size_t Width, class T>
+Pack<T, Width>* packs(T* elements) {
+  return reinterpret_cast<Pack<T, Width>*>(elements);
+}
+
 /// Returns whether packs of `bytes` bytes can lie at this address.
 inline bool is_aligned(const void* address, size_t bytes) {
   return reinterpret_cast<uintptr_t>(address) % bytes == 0;

@@ -2,7 +2,10 @@
 // kernels get as parameters; any thread may use them.
 #pragma once
 
+#include <initializer_list>
+
 #include "kernels/gpu/images.h"
+#include "kernels/gpu/map.h"
 #include "kernels/ops/nn/pooling.h"
 
 namespace troupe::gpu {
@@ -18,9 +21,11 @@ struct PoolAxis {
   int64_t size, window, pad, output;
   Divider stride;
 
+  /// Returns where the window of output i begins, which may be in the padding.
+  TROUPE_ANY int64_t begin(int64_t i) const { return i * static_cast<int64_t>(stride.divisor()) - pad; }
   /// Returns the elements that output i covers, without padding.
   TROUPE_ANY Span covered(int64_t i) const {
-    const int64_t first = i * static_cast<int64_t>(stride.divisor()) - pad;
+    const int64_t first = begin(i);
     return {first > 0 ? first : 0, window >= size - first ? size : first + window};
   }
   /// Returns the outputs that cover an element.
@@ -37,15 +42,17 @@ struct PoolShape {
   PoolAxis axes[3];
   ImageShape input, output;
 
-  explicit PoolShape(const Pooling& pooling) {
+  /// An element of the images is a pack of `width` channels.
+  explicit PoolShape(const Pooling& pooling, size_t width = 1) {
     const auto& windows = pooling.windows;
     for (size_t i = 0; i < 3; ++i)
       axes[i] = {windows[i].size, windows[i].window, windows[i].pad_before, windows[i].output,
                  Divider(static_cast<size_t>(windows[i].stride))};
-    input = ImageShape(pooling.batch, pooling.channels, {windows[0].size, windows[1].size, windows[2].size},
+    const int64_t channels = pooling.channels / static_cast<int64_t>(width);
+    input = ImageShape(pooling.batch, channels, {windows[0].size, windows[1].size, windows[2].size},
                        pooling.channels_last);
-    output = ImageShape(pooling.batch, pooling.channels,
-                        {windows[0].output, windows[1].output, windows[2].output}, pooling.channels_last);
+    output = ImageShape(pooling.batch, channels, {windows[0].output, windows[1].output, windows[2].output},
+                        pooling.channels_last);
   }
 
   /// Calls visit(element, place in the image) for the elements that an output covers, in their order.
@@ -61,6 +68,13 @@ struct PoolShape {
     const Span z = axes[0].covering(place.at[0]), y = axes[1].covering(place.at[1]),
                x = axes[2].covering(place.at[2]);
     visit_all(output, place, z, y, x, visit);
+  }
+  /// Returns which element of the window of an output stands at a place, counted with those in the padding.
+  TROUPE_ANY uint32_t number(const int (&output_at)[3], const int (&at)[3]) const {
+    int64_t number = 0;
+    for (int axis = 0; axis < 3; ++axis)
+      number = number * axes[axis].window + at[axis] - axes[axis].begin(output_at[axis]);
+    return static_cast<uint32_t>(number);
   }
   /// How many elements the output at a place covers.
   TROUPE_ANY int64_t count(const int (&at)[3]) const {
@@ -78,5 +92,16 @@ struct PoolShape {
           visit(shape.index(place.image, place.channel, at), at);
   }
 };
+
+/// Returns f(std::integral_constant<size_t, N>{}), a Status, for the number N of neighbouring channels that a call computes
+/// together: packs of sixteen bytes if the images at these addresses have such.
+template <class T, class F>
+Status with_channels(const Pooling& pooling, std::initializer_list<const void*> addresses, const F& f) {
+  constexpr size_t width = 16 / sizeof(T);
+  if (pooling.channels_last && pooling.channels % static_cast<int64_t>(width) == 0 &&
+      std::ranges::all_of(addresses, [](const void* address) { return is_aligned(address, 16); }))
+    return f(std::integral_constant<size_t, width>{});
+  return f(std::integral_constant<size_t, 1>{});
+}
 
 }  // namespace troupe::gpu

@@ -6,6 +6,7 @@
 
 #include "devices/flush_denormals.h"
 #include "tests/kernels/cases/all_cases.h"
+#include "tests/support/gpu_library.h"
 #include "tests/support/gradient_check.h"
 #include "tests/support/op_coverage.h"
 
@@ -188,6 +189,16 @@ bool lacks_gradient(const OpDef& op) {
          others.contains(op.name);
 }
 
+/// Returns whether a kernel of the library for CPUs serves the type, too.
+bool is_served_by_cpu(const OpLibrary& library, const KernelDef& kernel, const std::string& attr,
+                      DType type) {
+  return std::ranges::any_of(library.kernels.of(kernel.op), [&](const KernelDef& other) {
+    const auto types = other.types.find(attr);
+    return other.device_type != "GPU" &&
+           (types == other.types.end() || std::ranges::find(types->second, type) != types->second.end());
+  });
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(op_table)
@@ -209,6 +220,18 @@ BOOST_AUTO_TEST_CASE(samples_leave_nothing_out) {
     if (has_kernel(op))
       for (const std::string& what : left_out(op, all_cases()))
         BOOST_TEST(false, op.name << " has no sample of " << what);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gpus_serve_no_types_that_cpus_do_not) {
+  const auto library = gpu_library();
+  for_each_op([&](const OpDef& op) {
+    for (const KernelDef& kernel : library->kernels.of(op.name))
+      if (kernel.device_type == "GPU")
+        for (const auto& [attr, types] : kernel.types)
+          for (const DType type : types)
+            BOOST_TEST(is_served_by_cpu(*library, kernel, attr, type),
+                       op.name << " of " << attr << " " << name(type));
   });
 }
 

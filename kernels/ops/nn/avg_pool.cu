@@ -10,45 +10,63 @@
 namespace troupe {
 namespace {
 
-template <class T>
+template <class T, size_t Width>
 struct Average {
+  using Pack = gpu::Pack<T, Width>;
   gpu::PoolShape shape;
-  const T* from;
-  T* to;
+  const Pack* from;
+  Pack* to;
 
+  static size_t calls(const gpu::PoolShape& shape) { return shape.output.elements(); }
   TROUPE_ANY void operator()(size_t i) const {
     const gpu::Place place = shape.output.place(i);
-    gpu::Wide<T> sum = 0;
-    shape.for_covered(place, [&](size_t element, const auto&) { sum += gpu::load(from[element]); });
-    gpu::store(to[i], sum / static_cast<gpu::Wide<T>>(shape.count(place.at)));
-  }
-};
-
-template <class T>
-struct AverageGradient {
-  gpu::PoolShape shape;
-  const T* from;
-  T* to;
-
-  TROUPE_ANY void operator()(size_t i) const {
-    gpu::Wide<T> sum = 0;
-    shape.for_covering(shape.input.place(i), [&](size_t output, const int(&at)[3]) {
-      sum += gpu::load(from[output]) / static_cast<gpu::Wide<T>>(shape.count(at));
+    gpu::Wide<T> sums[Width] = {};
+    shape.for_covered(place, [&](size_t element, const auto&) {
+      const Pack values = from[element];
+      for (size_t k = 0; k < Width; ++k) sums[k] += gpu::load(values.items[k]);
     });
-    gpu::store(to[i], sum);
+    const auto count = static_cast<gpu::Wide<T>>(shape.count(place.at));
+    Pack result;
+    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], sums[k] / count);
+    to[i] = result;
   }
 };
 
-template <template <class> class Body>
+template <class T, size_t Width>
+struct AverageGradient {
+  using Pack = gpu::Pack<T, Width>;
+  gpu::PoolShape shape;
+  const Pack* from;
+  Pack* to;
+
+  static size_t calls(const gpu::PoolShape& shape) { return shape.input.elements(); }
+  TROUPE_ANY void operator()(size_t i) const {
+    gpu::Wide<T> sums[Width] = {};
+    shape.for_covering(shape.input.place(i), [&](size_t output, const int(&at)[3]) {
+      const Pack values = from[output];
+      const auto count = static_cast<gpu::Wide<T>>(shape.count(at));
+      for (size_t k = 0; k < Width; ++k) sums[k] += gpu::load(values.items[k]) / count;
+    });
+    Pack result;
+    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], sums[k]);
+    to[i] = result;
+  }
+};
+
+template <template <class, size_t> class Body>
 Status compute(const AvgPoolArguments& arguments, DeviceContext& device) {
   const auto& [from, to, pooling] = arguments;
-  const auto n = static_cast<size_t>(to.elements());
-  if (n == 0) return {};
+  if (to.elements() == 0) return {};
   if (from.elements() == 0) return gpu::clear(device, to);
   return gpu::for_type(gpu::AllFloats{}, to.dtype(), [&]<class T>(std::type_identity<T>) {
-    return gpu::each(device, n,
-                     Body<T>{gpu::PoolShape(arguments.pooling), arguments.from.as<T>().data(),
-                             arguments.to.write<T>().data()});
+    const T* const source = arguments.from.as<T>().data();
+    T* const target = arguments.to.write<T>().data();
+    const auto run = [&]<size_t Width>(std::integral_constant<size_t, Width>) {
+      const gpu::PoolShape shape(arguments.pooling, Width);
+      return gpu::each(device, Body<T, Width>::calls(shape),
+                       Body<T, Width>{shape, gpu::packs<Width>(source), gpu::packs<Width>(target)});
+    };
+    return gpu::with_channels<T>(arguments.pooling, {source, target}, run);
   });
 }
 

@@ -1,5 +1,5 @@
-// MaxPool and its gradients on GPUs: see max_pool.cpp. The gradient first finds where the greatest element of each window stands;
-// then each element of the input sums the gradients of the outputs that it is the greatest of.
+// MaxPool and its gradients on GPUs: see max_pool.cpp. The gradient first finds which element of each window is the greatest; then
+// each element of the input sums the gradients of the outputs that it is the greatest of.
 #include "kernels/ops/nn/max_pool.h"
 
 #include "kernels/gpu/gpu_kernel.h"
@@ -11,98 +11,151 @@
 namespace troupe {
 namespace {
 
-template <class T>
+using gpu::Pack;
+
+template <class T, size_t Width>
 struct FindGreatest {
   gpu::PoolShape shape;
-  const T* input;
-  T* output;
+  const Pack<T, Width>* input;
+  Pack<T, Width>* output;
 
   TROUPE_ANY void operator()(size_t i) const {
-    gpu::Wide<T> best = -std::numeric_limits<gpu::Wide<T>>::infinity();
+    gpu::Wide<T> best[Width];
+    for (auto& value : best) value = -std::numeric_limits<gpu::Wide<T>>::infinity();
     shape.for_covered(shape.output.place(i), [&](size_t from, const auto&) {
-      const auto value = gpu::load(input[from]);
-      if (value > best) best = value;  // not a NaN
+      const Pack<T, Width> values = input[from];
+      for (size_t k = 0; k < Width; ++k) {
+        const auto value = gpu::load(values.items[k]);
+        if (value > best[k]) best[k] = value;  // not a NaN
+      }
     });
-    gpu::store(output[i], best);
+    Pack<T, Width> result;
+    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], best[k]);
+    output[i] = result;
   }
 };
 
-/// Finds the first of the greatest elements of each window, as the element's number in the input; -1 if there are only NaN. If
-/// `keeps_nan`, a NaN that comes first is the greatest.
-template <class T>
-struct FindPlaces {
+/// The number of an element in its window; `no_element` if a window has only NaN. Packs are used for small windows alone.
+template <size_t Width>
+using Number = std::conditional_t<Width == 1, uint32_t, uint8_t>;
+template <size_t Width>
+constexpr Number<Width> no_element = std::numeric_limits<Number<Width>>::max();
+template <size_t Width>
+using Numbers = Pack<Number<Width>, Width>;
+
+/// Finds the first of the greatest elements of each window. If `keeps_nan`, a NaN that comes first is the greatest.
+template <class T, size_t Width>
+struct FindNumbers {
   gpu::PoolShape shape;
-  const T* input;
-  int64_t* places;
+  const Pack<T, Width>* input;
+  Numbers<Width>* numbers;
   bool keeps_nan;
 
   TROUPE_ANY void operator()(size_t i) const {
-    gpu::Wide<T> best = -std::numeric_limits<gpu::Wide<T>>::infinity();
-    int64_t place = -1;
-    shape.for_covered(shape.output.place(i), [&](size_t from, const auto&) {
-      const auto value = gpu::load(input[from]);
-      if (!(value > best || (place < 0 && (keeps_nan || value == best)))) return;
-      best = value;
-      place = static_cast<int64_t>(from);
+    const gpu::Place place = shape.output.place(i);
+    gpu::Wide<T> best[Width];
+    for (auto& value : best) value = -std::numeric_limits<gpu::Wide<T>>::infinity();
+    Numbers<Width> found;
+    for (auto& number : found.items) number = no_element<Width>;
+    shape.for_covered(place, [&](size_t from, const int(&at)[3]) {
+      const Pack<T, Width> values = input[from];
+      const auto number = static_cast<Number<Width>>(shape.number(place.at, at));
+      for (size_t k = 0; k < Width; ++k) {
+        const auto value = gpu::load(values.items[k]);
+        const bool first = found.items[k] == no_element<Width> && (keeps_nan || value == best[k]);
+        if (!(value > best[k] || first)) continue;
+        best[k] = value;
+        found.items[k] = number;
+      }
     });
-    places[i] = place;
+    numbers[i] = found;
   }
 };
 
-template <class T>
+template <class T, size_t Width>
 struct SumGradients {
   gpu::PoolShape shape;
-  const int64_t* places;
-  const T* gradient;
-  T* output;
+  const Numbers<Width>* numbers;
+  const Pack<T, Width>* gradient;
+  Pack<T, Width>* output;
 
   TROUPE_ANY void operator()(size_t i) const {
-    gpu::Wide<T> sum = 0;
-    shape.for_covering(shape.input.place(i), [&](size_t from, const auto&) {
-      if (places[from] == static_cast<int64_t>(i)) sum += gpu::load(gradient[from]);
+    const gpu::Place place = shape.input.place(i);
+    gpu::Wide<T> sums[Width] = {};
+    shape.for_covering(place, [&](size_t from, const int(&at)[3]) {
+      const Numbers<Width> greatest = numbers[from];
+      const Pack<T, Width> values = gradient[from];
+      const auto number = static_cast<Number<Width>>(shape.number(at, place.at));
+      for (size_t k = 0; k < Width; ++k)
+        if (greatest.items[k] == number) sums[k] += gpu::load(values.items[k]);
     });
-    gpu::store(output[i], sum);
+    Pack<T, Width> result;
+    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], sums[k]);
+    output[i] = result;
   }
 };
 
-template <class T>
+/// Each output gets the gradient of the greatest element of its window.
+template <class T, size_t Width>
 struct TakeGradients {
-  const int64_t* places;
-  const T* gradient;
-  T* output;
+  gpu::PoolShape shape;
+  const Numbers<Width>* numbers;
+  const Pack<T, Width>* gradient;
+  Pack<T, Width>* output;
 
   TROUPE_ANY void operator()(size_t i) const {
-    if (places[i] < 0)
-      gpu::store(output[i], 0);
-    else
-      output[i] = gradient[places[i]];
+    const gpu::Place place = shape.output.place(i);
+    const Numbers<Width> greatest = numbers[i];
+    Pack<T, Width> result;
+    for (T& item : result.items) gpu::store(item, 0);
+    shape.for_covered(place, [&](size_t from, const int(&at)[3]) {
+      const Pack<T, Width> values = gradient[from];
+      const auto number = static_cast<Number<Width>>(shape.number(place.at, at));
+      for (size_t k = 0; k < Width; ++k)
+        if (greatest.items[k] == number) result.items[k] = values.items[k];
+    });
+    output[i] = result;
   }
 };
 
 Status compute_max_pool(const MaxPoolArguments& arguments, DeviceContext& device) {
-  const auto n = static_cast<size_t>(arguments.output.elements());
-  if (n == 0) return {};
+  if (arguments.output.elements() == 0) return {};
   return gpu::for_type(gpu::AllFloats{}, arguments.output.dtype(), [&]<class T>(std::type_identity<T>) {
-    return gpu::each(device, n,
-                     FindGreatest<T>{gpu::PoolShape(arguments.pooling), arguments.input.as<T>().data(),
-                                     arguments.output.write<T>().data()});
+    const T* const input = arguments.input.as<T>().data();
+    T* const output = arguments.output.write<T>().data();
+    const auto compute = [&]<size_t Width>(std::integral_constant<size_t, Width>) {
+      const gpu::PoolShape shape(arguments.pooling, Width);
+      return gpu::each(device, shape.output.elements(),
+                       FindGreatest<T, Width>{shape, gpu::packs<Width>(input), gpu::packs<Width>(output)});
+    };
+    return gpu::with_channels<T>(arguments.pooling, {input, output}, compute);
   });
+}
+
+bool has_small_windows(const Pooling& pooling) {
+  int64_t elements = 1;
+  for (const WindowDimension& window : pooling.windows) elements *= window.window;
+  return elements <= no_element<4>;
 }
 
 template <class T, bool Second>
 Status max_pool_grad(const MaxPoolGradArguments& arguments, DeviceContext& device) {
-  const gpu::PoolShape shape(arguments.pooling);
-  const size_t windows = shape.output.elements();
+  const T* const input = arguments.input.as<T>().data();
   const T* const gradient = arguments.gradient.as<T>().data();
-  const auto output = arguments.output.write<T>();
-  TROUPE_ASSIGN(const BufferRef memory, gpu::scratch(device, windows * sizeof(int64_t)));
-  auto* const places = reinterpret_cast<int64_t*>(memory->data);
-  TROUPE_RETURN_IF_FAILED(
-      gpu::each(device, windows, FindPlaces<T>{shape, arguments.input.as<T>().data(), places, Second}));
-  if constexpr (Second)
-    return gpu::each(device, output.size(), TakeGradients<T>{places, gradient, output.data()});
-  else
-    return gpu::each(device, output.size(), SumGradients<T>{shape, places, gradient, output.data()});
+  T* const output = arguments.output.write<T>().data();
+  const auto compute = [&]<size_t Width>(std::integral_constant<size_t, Width>) -> Status {
+    const gpu::PoolShape shape(arguments.pooling, Width);
+    const size_t windows = shape.output.elements();
+    TROUPE_ASSIGN(const BufferRef memory, gpu::scratch(device, windows * sizeof(Numbers<Width>)));
+    auto* const numbers = reinterpret_cast<Numbers<Width>*>(memory->data);
+    TROUPE_RETURN_IF_FAILED(
+        gpu::each(device, windows, FindNumbers<T, Width>{shape, gpu::packs<Width>(input), numbers, Second}));
+    using Last = std::conditional_t<Second, TakeGradients<T, Width>, SumGradients<T, Width>>;
+    return gpu::each(device, Second ? windows : shape.input.elements(),
+                     Last{shape, numbers, gpu::packs<Width>(gradient), gpu::packs<Width>(output)});
+  };
+  if (!has_small_windows(arguments.pooling)) return compute(std::integral_constant<size_t, 1>{});
+  return gpu::with_channels<T>(arguments.pooling, {input, gradient, output}, compute);
 }
 
 template <bool Second>
@@ -127,13 +180,18 @@ void add_volume_gradient(OpLibrary& library, TypeList<T...>) {
 
 void add_max_pool_on_gpu(OpLibrary& library) {
   const auto types = dtypes(gpu::AllFloats{});
-  for (const char* op : {"MaxPool", "MaxPoolV2", "MaxPool3D"})
+  for (const char* op : {"MaxPool", "MaxPoolV2"})
     library.kernel(gpu_kernel(op, check_max_pool, compute_max_pool).on("T", types));
   for (const char* op : {"MaxPoolGrad", "MaxPoolGradV2"})
     library.kernel(gpu_kernel(op, check_max_pool_grad, compute_gradient<false>).on("T", types));
-  add_volume_gradient(library, TypeList<float, Half, BFloat16>{});
-  for (const char* op : {"MaxPoolGradGrad", "MaxPoolGradGradV2", "MaxPool3DGradGrad"})
+  for (const char* op : {"MaxPoolGradGrad", "MaxPoolGradGradV2"})
     library.kernel(gpu_kernel(op, check_max_pool_grad_grad, compute_gradient<true>).on("T", types));
+  using VolumeTypes = TypeList<float, Half, BFloat16>;
+  const auto of_volumes = dtypes(VolumeTypes{});
+  library.kernel(gpu_kernel("MaxPool3D", check_max_pool, compute_max_pool).on("T", of_volumes));
+  add_volume_gradient(library, VolumeTypes{});
+  library.kernel(
+      gpu_kernel("MaxPool3DGradGrad", check_max_pool_grad_grad, compute_gradient<true>).on("T", of_volumes));
 }
 
 }  // namespace troupe

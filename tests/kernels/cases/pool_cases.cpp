@@ -1,4 +1,5 @@
 // Samples of the pooling ops of kernels/ops/nn.
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -283,6 +284,32 @@ void add_avg_pool_cases(OpCases& cases) {
             "the stride is 0");
 }
 
+/// Few numbers, of which many are equal, NaN or infinite.
+Tensor repeated(const Shape& shape) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double values[] = {1, 3, -infinity, 3, 2, std::numeric_limits<double>::quiet_NaN(), -1};
+  Tensor tensor = random_doubles(shape, 0, 7, 43);
+  for (double& value : tensor.write<double>()) value = values[static_cast<size_t>(value)];
+  return tensor;
+}
+
+/// Numbers of channels of which GPUs compute several together, with small windows and one of 256 elements.
+void add_pool_cases_of_many_channels(OpCases& cases) {
+  for (const DType dtype : {f32, f64, DType::Half, DType::BFloat16})
+    for (const auto& [shape, attrs] :
+         {Windows{Shape{2, 5, 7, 16}, windows({1, 3, 2, 1}, {1, 2, 1, 1}, "SAME")},
+          Windows{Shape{1, 17, 16, 8}, windows({1, 16, 16, 1}, {1, 1, 1, 1}, "VALID")}}) {
+      const Tensor input = converted(repeated(shape), dtype), output = pooled("MaxPool", input, attrs);
+      const Tensor gradient = converted(random_doubles(output.shape(), 1, 9, 44), dtype),
+                   other = converted(random_doubles(shape, 1, 9, 45), dtype);
+      cases.good("MaxPool", {input}, attrs);
+      cases.good("MaxPoolGrad", {input, output, gradient}, attrs);
+      cases.good("MaxPoolGradGrad", {input, output, other}, attrs);
+      cases.good("AvgPool", {other}, attrs);
+      cases.good("AvgPoolGrad", {as_int32(Sizes(shape.dims().begin(), shape.dims().end())), gradient}, attrs);
+    }
+}
+
 void add_argmax_cases(OpCases& cases) {
   const char *forward = "MaxPoolWithArgmax", *back = "MaxPoolGradWithArgmax",
              *second = "MaxPoolGradGradWithArgmax";
@@ -397,6 +424,7 @@ void add_pool_cases(OpCases& cases) {
   add_v2_cases(cases);
   add_volume_cases(cases);
   add_avg_pool_cases(cases);
+  add_pool_cases_of_many_channels(cases);
   add_argmax_cases(cases);
 }
 
