@@ -80,19 +80,34 @@ struct Reader {
   /// Combines the elements first, first + step, ... below `end`.
   TROUPE_ANY Acc elements(size_t first, size_t end, size_t step) const {
     Acc total = combine.neutral();
-    for (size_t i = first; i < end; i += step) total = combine(total, source(i));
+    size_t i = first;
+    for (; i + (at_once - 1) * step < end; i += at_once * step) {
+      Acc values[at_once];
+      for (size_t r = 0; r < at_once; ++r) values[r] = source(i + r * step);
+      for (const Acc& value : values) total = combine(total, value);
+    }
+    for (; i < end; i += step) total = combine(total, source(i));
     return total;
   }
   /// The same for `width` neighbours of each of these elements.
   TROUPE_ANY void packs(size_t first, size_t end, size_t step, Acc* totals) const {
     for (size_t k = 0; k < width; ++k) totals[k] = combine.neutral();
     if constexpr (width > 1) {
-      for (size_t i = first; i < end; i += step) {
-        Acc values[width];
-        source.read(i, values);
-        for (size_t k = 0; k < width; ++k) totals[k] = combine(totals[k], values[k]);
-      }
+      size_t i = first;
+      for (; i + (at_once - 1) * step < end; i += at_once * step) add_packs<at_once>(i, step, totals);
+      for (; i < end; i += step) add_packs<1>(i, step, totals);
     }
+  }
+
+ private:
+  static constexpr size_t at_once = 4;  ///< elements or packs that a thread reads before it combines them
+
+  template <size_t Count>
+  TROUPE_ANY void add_packs(size_t first, size_t step, Acc* totals) const {
+    Acc values[Count][width];
+    for (size_t r = 0; r < Count; ++r) source.read(first + r * step, values[r]);
+    for (size_t r = 0; r < Count; ++r)
+      for (size_t k = 0; k < width; ++k) totals[k] = combine(totals[k], values[r][k]);
   }
 };
 
@@ -168,10 +183,11 @@ Status reduce_by_lanes(DeviceContext& device, const Box& box, size_t lanes, cons
               Reduce{{combine, source}, sink, block, lanes, Divider(calls), packed});
 }
 
-/// Returns the number of lanes with which a box is reduced: enough to fill a GPU, if each has some elements to combine. It is a
-/// multiple of the inner size, and equal to it if the lanes can compute the result.
-inline size_t lanes_for(const Box& box) {
-  constexpr size_t wanted = 1 << 18, least_chain = 32;
+/// Returns the number of lanes with which a box is reduced: enough to fill a GPU with threads that compute `width` lanes each, if a
+/// lane has some elements to combine. It is a multiple of the inner size, and equal to it if the lanes can compute the result.
+inline size_t lanes_for(const Box& box, size_t width) {
+  constexpr size_t threads = 1 << 17, least_chain = 16;
+  const size_t wanted = threads * width;
   const size_t outputs = box.outer * box.inner, chains = box.reduced / least_chain;
   if (chains < 2 || outputs >= wanted / 2) return box.inner;
   size_t parts = std::min(chains, std::max<size_t>(wanted / outputs, 1));
@@ -191,7 +207,7 @@ Status reduce_box(DeviceContext& device, const Box& box, const Combine& combine,
   const bool whole_rows = box.inner == 1 && (box.outer >= many_rows || box.reduced < long_row);
   if (box.reduced > few && (whole_rows || box.reduced * outputs <= small_box))
     return detail::reduce_by_teams<Acc>(device, box, combine, source, sink);
-  const size_t lanes = detail::lanes_for(box);
+  const size_t lanes = detail::lanes_for(box, detail::width_of<Source>());
   if (lanes == box.inner) return detail::reduce_by_lanes<Acc>(device, box, lanes, combine, source, sink);
   TROUPE_ASSIGN(const BufferRef memory, scratch(device, box.outer * lanes * sizeof(Acc)));
   Acc* const partial = reinterpret_cast<Acc*>(memory->data);
