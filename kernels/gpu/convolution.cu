@@ -294,14 +294,14 @@ class DnnSteps {
   std::vector<BufferRef> kept_;
 };
 
-/// Returns whether cuDNN is faster with channels last: on tensor cores.
-bool prefers_channels_last(DeviceContext& device, DType dtype) {
+/// Returns whether convolutions run on tensor cores, where cuDNN is faster with channels last.
+bool uses_tensor_cores(DeviceContext& device, DType dtype) {
   if (dtype == DType::Half || dtype == DType::BFloat16) return true;
   return dtype == DType::Float && device.queue() && device.queue()->tf32();
 }
 
 Status convolve_in_steps(DeviceContext& device, const ConvolutionWork& work) {
-  const bool preferred = prefers_channels_last(device, work.dtype);
+  const bool preferred = uses_tensor_cores(device, work.dtype);
   for (const bool channels_last : {preferred, !preferred}) {
     TROUPE_ASSIGN(const bool done, DnnSteps(device, work, channels_last).run());
     if (done) return {};
@@ -354,6 +354,8 @@ Status convolve(DeviceContext& device, const ConvolutionWork& work) {
     return work.channels_last ? multiply_patches(device, work)
                               : filter_gradient_in_other_layout(device, work, multiply_patches);
   if (takes_some_positions(work.sizes)) return convolve_some_positions(device, work);
+  if (is_product_of_few_patches(work) && !uses_tensor_cores(device, work.dtype))
+    return multiply_patches(device, work);
   if (is_depthwise(work.sizes)) return convolve_depthwise(device, work);
   return convolve_in_steps(device, work);
 }

@@ -73,10 +73,12 @@ class Described {
 enum class Transform : uint8_t { None, Winograd, Fourier };
 
 /// Returns the transform by which cuDNN computes the pass fastest, and which its heuristics often leave out (bench/README.md): for
-/// floats without tensor cores, many channels, and windows that move by single positions.
+/// floats without tensor cores, many channels, and windows that move by single positions. But for gradients of filters, the time of
+/// Winograd's transform is that of sixteen images where there are fewer.
 Transform transform_for(const ConvolutionWork& work, bool tf32) {
-  constexpr int64_t least_channels = 48, least_positions = 1024;
+  constexpr int64_t least_images = 4, least_channels = 48, least_positions = 1024;
   const ConvolutionSizes& sizes = work.sizes;
+  if (work.pass != ConvolutionPass::FilterGradient && sizes.batch < least_images) return Transform::None;
   if (work.dtype != DType::Float || tf32 || work.channels_last || sizes.groups != 1 ||
       sizes.axes.size() != 2 || std::min(sizes.in_channels, sizes.out_channels) < least_channels ||
       sizes.batch * sizes.output_elements() / sizes.out_channels < least_positions ||

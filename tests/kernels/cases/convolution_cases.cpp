@@ -88,6 +88,22 @@ void add_flat_cases(OpCases& cases) {
   add_passes(cases, flat, same, Shape{2, 3, 3, 2}, Shape{3, 3, 2, 0}, Shape{2, 3, 3, 0}, DType::Float);
 }
 
+/// A few images of many channels, which GPUs convolve as products of patches.
+void add_cases_of_few_images(OpCases& cases) {
+  const Attributes dilated = attributes({1, 1, 1, 1}, "SAME", {{"dilations", Integers{1, 2, 3, 1}}});
+  for (const DType dtype : {DType::Float, DType::Double, DType::Half, DType::BFloat16}) {
+    add_passes(cases, flat, attributes({1, 1, 1, 1}, "SAME"), Shape{1, 6, 5, 16}, Shape{3, 3, 16, 24},
+               Shape{1, 6, 5, 24}, dtype);
+    add_passes(cases, flat, attributes({1, 2, 3, 1}, "VALID"), Shape{3, 9, 11, 17}, Shape{3, 2, 17, 16},
+               Shape{3, 4, 4, 16}, dtype);
+    add_passes(cases, flat, dilated, Shape{2, 5, 7, 18}, Shape{3, 2, 18, 16}, Shape{2, 5, 7, 16}, dtype);
+  }
+  add_passes(cases, flat, attributes({1, 1, 1, 1}, "SAME"), Shape{1, 130, 128, 64}, Shape{3, 3, 64, 16},
+             Shape{1, 130, 128, 16}, DType::Float);  // rows in two parts
+  add_passes(cases, cube, attributes({1, 2, 1, 1, 1}, "SAME"), Shape{1, 3, 4, 3, 16}, Shape{2, 3, 1, 16, 16},
+             Shape{1, 2, 4, 3, 16}, DType::Float);
+}
+
 void add_bad_cases(OpCases& cases, const Passes& passes) {
   const Attributes same = attributes({1, 1, 1, 1}, "SAME");
   const Tensor x = random_doubles(Shape{1, 4, 4, 2}, 0, 1), w = random_doubles(Shape{3, 3, 2, 2}, 0, 1);
@@ -259,6 +275,7 @@ void add_convolution_cases(OpCases& cases) {
   add_padded_cases(cases);
   add_fused_cases(cases);
   add_flat_cases(cases);
+  add_cases_of_few_images(cases);
   add_bad_cases(cases, flat);
   add_cube_cases(cases);
   add_unsized_cases(cases);
