@@ -83,6 +83,16 @@ void add_parts(OpCases& cases) {
              {{"num_split", int64_t{4}}});
 }
 
+void add_sums(OpCases& cases) {
+  for (const DType dtype : {DType::Float, DType::Double, DType::Half, DType::BFloat16})
+    for (const int64_t columns : {16, 17})
+      for (const int count : {2, 8, 11}) {
+        std::vector<Tensor> terms;
+        for (int i = 0; i < count; ++i) terms.push_back(numbers(Shape{3, columns}, i, i + 1, dtype));
+        cases.good("AddN", terms);
+      }
+}
+
 void add_combined_rows(OpCases& cases) {
   const Tensor ids = scattered(300, 7), positions = ids.reshaped(Shape{300, 1}),
                updates = numbers(Shape{300, 5});
@@ -115,6 +125,7 @@ void add_gpu_cases(OpCases& cases) {
   add_moves(cases);
   add_parts(cases);
   add_programs(cases);
+  add_sums(cases);
   add_combined_rows(cases);
   add_lines(cases);
 }
