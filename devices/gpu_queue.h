@@ -50,6 +50,9 @@ class GpuQueue {
   /// Completes the copies to the host that have ended. For callers that would sleep until then; copies complete without it, too.
   virtual void poll() = 0;
   virtual bool tf32() const = 0;  ///< whether products of float may use TF32
+  /// Begin and end a range for profilers: what the calling thread issues in between has this name. Ranges may be nested.
+  virtual void begin_range(const char* /*name*/) {}
+  virtual void end_range() {}
 
   /// Returns a recorder for the work of kernels; null if every kernel must be issued by itself.
   virtual std::unique_ptr<GpuRecorder> make_recorder();
@@ -58,6 +61,22 @@ class GpuQueue {
   virtual const void* kept(const void* bytes, size_t count);
   /// For a device whose kernels run on the host: runs the work of a kernel, or records it.
   virtual void issue_on_host(std::function<void()> work);
+};
+
+/// A range, from its construction to its destruction. Does nothing without a queue.
+class GpuRange {
+ public:
+  GpuRange(GpuQueue* queue, const char* name) : queue_(queue) {
+    if (queue_) queue_->begin_range(name);
+  }
+  GpuRange(const GpuRange&) = delete;
+  GpuRange& operator=(const GpuRange&) = delete;
+  ~GpuRange() {
+    if (queue_) queue_->end_range();
+  }
+
+ private:
+  GpuQueue* const queue_;
 };
 
 }  // namespace troupe

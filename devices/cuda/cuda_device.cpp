@@ -1,5 +1,6 @@
 #include "devices/cuda/cuda_device.h"
 
+#include <nvtx3/nvToolsExt.h>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -181,6 +182,10 @@ std::unique_ptr<GpuRecorder> CudaDevice::make_recorder() {
   if (!recorder) return nullptr;
   return std::move(*recorder);
 }
+
+void CudaDevice::begin_range(const char* name) { nvtxRangePushA(name); }
+
+void CudaDevice::end_range() { nvtxRangePop(); }
 
 // ---- Copies
 

@@ -57,6 +57,8 @@ class CudaDevice final : public Device, private GpuQueue {
   void* mark() override;
   int64_t elapsed(void* from, void* to) override;
   bool tf32() const override { return options_.tf32; }
+  void begin_range(const char* name) override;
+  void end_range() override;
   std::unique_ptr<GpuRecorder> make_recorder() override;
 
   Result<cudaKernel_t> load_kernel(const std::string& source);

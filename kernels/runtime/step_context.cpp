@@ -157,7 +157,10 @@ void StepContext::carry_out(Activation activation) {
     case Action::Constant: return state_.done(activation, ConstantValues{{*this}, *node.constant});
     case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
     case Action::Feed: return feed(activation, node);
-    case Action::Kernel: return run_kernel(activation, node);
+    case Action::Kernel: {
+      const GpuRange range(device_.queue(), node.node->name.c_str());
+      return run_kernel(activation, node);
+    }
     case Action::Fetch:
     case Action::Request: return leave_device(activation, node);
   }
