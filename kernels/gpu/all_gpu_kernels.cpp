@@ -17,6 +17,7 @@ void add_convolution_on_gpu(OpLibrary& library);
 void add_copies_on_gpu(OpLibrary& library);
 void add_cross_entropy_on_gpu(OpLibrary& library);
 void add_cumulative_on_gpu(OpLibrary& library);
+void add_einsum_on_gpu(OpLibrary& library);
 void add_elementwise_binary_on_gpu(OpLibrary& library);
 void add_elementwise_unary_on_gpu(OpLibrary& library);
 void add_euclidean_norm_on_gpu(OpLibrary& library);
@@ -70,6 +71,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_copies_on_gpu(library);
   add_cross_entropy_on_gpu(library);
   add_cumulative_on_gpu(library);
+  add_einsum_on_gpu(library);
   add_elementwise_binary_on_gpu(library);
   add_elementwise_unary_on_gpu(library);
   add_euclidean_norm_on_gpu(library);

@@ -3,31 +3,18 @@
 // that one input has twice takes its diagonal; one that the result has twice puts values on a diagonal, zeros elsewhere. "..."
 // stands for any number of dimensions, which broadcast. Labels are letters. The numbers that matrix products take; half and
 // bfloat16 are summed in float.
-#include <algorithm>
-#include <map>
+#include "kernels/ops/math/einsum.h"
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
-#include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/gemm.h"
 #include "kernels/loops/rows.h"
-#include "kernels/loops/strided_copy.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
+namespace einsum {
 namespace {
-
-// ---- The equation
-
-/// Letters by their code; dimension d of those that "..." stands for, counted from the last, is first_broadcast + d.
-using Label = int;
-using Labels = ShortList<Label>;
-constexpr Label ellipsis = -1, first_broadcast = 256;
-
-std::string text_of(Label letter) { return {static_cast<char>(letter)}; }
-bool has(const Labels& labels, Label label) { return std::ranges::find(labels, label) != labels.end(); }
 
 /// The text of each input, and of the result.
 struct EquationText {
@@ -61,11 +48,6 @@ Result<Labels> parse_labels(std::string_view text) {
   }
   return labels;
 }
-
-struct Equation {
-  std::vector<Labels> inputs;
-  Labels output;
-};
 
 Result<Equation> parse(const Node& node) {
   TROUPE_ASSIGN(const EquationText text, split(node.attrs.get<std::string>("equation")));
@@ -101,18 +83,6 @@ Result<Labels> expanded(const Labels& labels, size_t rank) {
   }
   return result;
 }
-
-/// The equation for tensors of certain dimensions: no "..." any more, and the size of each label; -1 is unknown.
-struct Sized {
-  Equation equation;
-  std::map<Label, int64_t> sizes;
-
-  Dims dims_of(const Labels& labels) const {
-    Dims dims;
-    for (const Label label : labels) dims.push_back(sizes.at(label));
-    return dims;
-  }
-};
 
 Status add_size(std::map<Label, int64_t>& sizes, Label label, int64_t dim) {
   const auto [at, added] = sizes.emplace(label, dim);
@@ -163,188 +133,49 @@ Status einsum_shape(ShapeContext& context) {
 
 // ---- Kernel
 
-struct EinsumArguments {
-  std::span<const Slot> inputs;
-  Tensor& output;
-  Sized sized;
+/// What the contraction needs of a CPU.
+template <class T>
+struct CpuMachine {
+  DeviceContext& device;
+
+  Result<Tensor> allocate(const Dims& dims) {
+    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, dtype_of<T>));
+    return Tensor::allocate(dtype_of<T>, shape, device.memory());
+  }
+  Result<Tensor> ones(int64_t n) {
+    TROUPE_ASSIGN(Tensor tensor, allocate({n}));
+    std::ranges::fill(tensor.write<T>(), T(1));
+    return tensor;
+  }
+  Status clear(Tensor& tensor) {
+    fill(device.pool(), tensor);
+    return {};
+  }
+  Status copy(const BoxCopy& box, const Tensor& from, Tensor& to) {
+    strided_copy(device.pool(), box, from, to);
+    return {};
+  }
+  Status multiply(int64_t count, const Matrices& a, const Matrices& b, Tensor& products) {
+    return gemm<T>(device, static_cast<size_t>(count), matrix_of(a), matrix_of(b),
+                   products.write<T>().data());
+  }
+
+ private:
+  static MatrixView<T> matrix_of(const Matrices& given) {
+    const T* const elements = given.view.tensor.template as<T>().data();
+    return given.transposed ? MatrixView<T>::of(elements, given.columns, given.rows, true)
+                            : MatrixView<T>::of(elements, given.rows, given.columns, false);
+  }
 };
-
-Result<EinsumArguments> check_einsum(KernelContext& context) {
-  TROUPE_ASSIGN(Equation equation, parse(context.node()));
-  const auto slots = context.input_slots(0, context.inputs());
-  std::vector<std::span<const int64_t>> inputs;
-  for (const Slot& slot : slots) inputs.push_back(slot.tensor.shape().dims());
-  TROUPE_ASSIGN(Sized known, sized(std::move(equation), inputs));
-  TROUPE_ASSIGN(const Shape shape,
-                Shape::make(known.dims_of(known.equation.output), slots[0].tensor.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return EinsumArguments{slots, *output, std::move(known)};
-}
-
-/// A tensor seen along labels, each with one stride. Dimensions of 1 are left out: they broadcast.
-struct View {
-  struct Axis {
-    Label label;
-    int64_t size, stride;
-  };
-  Tensor tensor;
-  ShortList<Axis> axes;
-
-  View(Tensor data, const Labels& labels) : tensor(std::move(data)) {
-    const auto dims = tensor.shape().dims();
-    const Dims strides = strides_of(dims);
-    for (size_t i = 0; i < labels.size(); ++i) {
-      if (dims[i] == 1) continue;
-      const auto same = std::ranges::find(axes, labels[i], &Axis::label);
-      if (same == axes.end())
-        axes.push_back({labels[i], dims[i], strides[i]});
-      else
-        same->stride += strides[i];  // along the diagonal
-    }
-  }
-  Labels labels() const {
-    Labels result;
-    for (const Axis& axis : axes) result.push_back(axis.label);
-    return result;
-  }
-  const Axis& axis(Label label) const { return *std::ranges::find(axes, label, &Axis::label); }
-  Dims sizes(const Labels& order) const {
-    Dims result;
-    for (const Label label : order) result.push_back(axis(label).size);
-    return result;
-  }
-  Dims strides(const Labels& order) const {
-    Dims result;
-    for (const Label label : order) result.push_back(axis(label).stride);
-    return result;
-  }
-  /// Whether its elements lie in the order of these labels, without gaps.
-  bool runs_along(const Labels& order) const { return strides(order) == strides_of(sizes(order)); }
-};
-
-Labels joined(const Labels& a, const Labels& b, const Labels& c = {}) {
-  Labels result(a);
-  result.append(b);
-  result.append(c);
-  return result;
-}
-
-Labels chosen(const Labels& from, const auto& holds) {
-  Labels result;
-  for (const Label label : from)
-    if (holds(label) && !has(result, label)) result.push_back(label);
-  return result;
-}
-
-/// The elements in the order of these labels, without gaps: a copy unless they lie so.
-Result<View> in_order(const View& view, const Labels& order, DeviceContext& device) {
-  if (view.runs_along(order)) return view;
-  const Dims sizes = view.sizes(order);
-  TROUPE_ASSIGN(const Shape shape, Shape::make(sizes, view.tensor.dtype()));
-  TROUPE_ASSIGN(Tensor copy, Tensor::allocate(view.tensor.dtype(), shape, device.memory()));
-  strided_copy(device.pool(), sizes, view.tensor, {0, view.strides(order)}, copy, {0, strides_of(sizes)});
-  return View(std::move(copy), order);
-}
-
-/// A view as a matrix for each batch entry: `rows` and `columns` are labels.
-template <class T>
-struct Matrices {
-  View view;
-  MatrixView<T> matrix;
-};
-template <class T>
-Result<Matrices<T>> matrices(const View& view, const Labels& batch, const Labels& rows, const Labels& columns,
-                             DeviceContext& device) {
-  const Labels order = joined(batch, rows, columns);
-  const bool transposed = !view.runs_along(order) && view.runs_along(joined(batch, columns, rows));
-  const auto height = static_cast<int64_t>(count_of(view.sizes(rows))),
-             width = static_cast<int64_t>(count_of(view.sizes(columns)));
-  TROUPE_ASSIGN(View data, transposed ? Result<View>(view) : in_order(view, order, device));
-  const T* const elements = data.tensor.template as<T>().data();
-  const auto matrix = transposed ? MatrixView<T>::of(elements, width, height, true)
-                                 : MatrixView<T>::of(elements, height, width, false);
-  return Matrices<T>{std::move(data), matrix};
-}
-
-/// The sum over all labels but these: a product with ones.
-template <class T>
-Result<View> summed_to(const View& view, const Labels& kept, DeviceContext& device) {
-  const Labels summed = chosen(view.labels(), [&](Label label) { return !has(kept, label); });
-  if (summed.empty()) return view;
-  TROUPE_ASSIGN(const auto values, matrices<T>(view, {}, kept, summed, device));
-  TROUPE_ASSIGN(Tensor ones,
-                Tensor::allocate(dtype_of<T>, Shape::vector(values.matrix.columns), device.memory()));
-  std::ranges::fill(ones.write<T>(), T(1));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(view.sizes(kept), dtype_of<T>));
-  TROUPE_ASSIGN(Tensor sums, Tensor::allocate(dtype_of<T>, shape, device.memory()));
-  const auto column = MatrixView<T>::of(ones.as<T>().data(), values.matrix.columns, 1, false);
-  TROUPE_RETURN_IF_FAILED(gemm<T>(device, 1, values.matrix, column, sums.write<T>().data()));
-  return View(std::move(sums), kept);
-}
-
-/// Puts the elements of a view where the labels of the output have them; zeros outside of the diagonals of labels that come twice.
-void write_output(const View& view, const Labels& labels, Tensor& output, DeviceContext& device) {
-  const View to(output.reshaped(output.shape()), labels);
-  const bool has_diagonal = chosen(labels, [](Label) { return true; }).size() != labels.size();
-  if (has_diagonal) fill(device.pool(), output);
-  const Labels order = to.labels();
-  strided_copy(device.pool(), to.sizes(order), view.tensor, {0, view.strides(order)}, output,
-               {0, to.strides(order)});
-}
-
-template <class T>
-Status contract(const View& a, const View& b, const Labels& output_labels, Tensor& output,
-                DeviceContext& device) {
-  const Labels in_a = a.labels(), in_b = b.labels();
-  const auto in_output = [&](Label label) { return has(output_labels, label); };
-  const Labels batch =
-      chosen(output_labels, [&](Label label) { return has(in_a, label) && has(in_b, label); });
-  const Labels rows =
-      chosen(output_labels, [&](Label label) { return has(in_a, label) && !has(in_b, label); });
-  const Labels columns =
-      chosen(output_labels, [&](Label label) { return !has(in_a, label) && has(in_b, label); });
-  const Labels inner = chosen(in_a, [&](Label label) { return has(in_b, label) && !in_output(label); });
-  TROUPE_ASSIGN(const auto left, matrices<T>(a, batch, rows, inner, device));
-  TROUPE_ASSIGN(const auto right, matrices<T>(b, batch, inner, columns, device));
-  const size_t count = count_of(a.sizes(batch));
-  const Labels order = joined(batch, rows, columns);
-  const View target(output.reshaped(output.shape()), output_labels);
-  if (target.labels() == order && target.runs_along(order))
-    return gemm<T>(device, count, left.matrix, right.matrix, output.write<T>().data());
-  Dims dims = a.sizes(joined(batch, rows));
-  dims.append(b.sizes(columns));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, dtype_of<T>));
-  TROUPE_ASSIGN(Tensor product, Tensor::allocate(dtype_of<T>, shape, device.memory()));
-  TROUPE_RETURN_IF_FAILED(gemm<T>(device, count, left.matrix, right.matrix, product.write<T>().data()));
-  write_output(View(std::move(product), order), output_labels, output, device);
-  return {};
-}
-
-template <class T>
-Status einsum(const EinsumArguments& arguments, DeviceContext& device) {
-  const Equation& equation = arguments.sized.equation;
-  std::vector<View> views;
-  for (size_t i = 0; i < arguments.inputs.size(); ++i) {
-    const View view(arguments.inputs[i].tensor, equation.inputs[i]);
-    const auto is_needed = [&](Label label) {
-      const bool in_other = arguments.inputs.size() == 2 && has(equation.inputs[1 - i], label);
-      return has(equation.output, label) || in_other;
-    };
-    TROUPE_ASSIGN(View needed, summed_to<T>(view, chosen(view.labels(), is_needed), device));
-    views.push_back(std::move(needed));
-  }
-  if (views.size() == 2) return contract<T>(views[0], views[1], equation.output, arguments.output, device);
-  write_output(views[0], equation.output, arguments.output, device);
-  return {};
-}
 
 using EinsumTypes = Joined<AllFloatTypes, Joined<TypeList<int32_t, int64_t>, ComplexTypes>>;
 
-Status compute_einsum(const EinsumArguments& arguments, DeviceContext& device) {
+Status compute(const Arguments& arguments, DeviceContext& device) {
   Status status;
   if (arguments.output.elements() == 0) return status;
-  with_type(EinsumTypes{}, arguments.output.dtype(),
-            [&]<class T>(std::type_identity<T>) { status = einsum<T>(arguments, device); });
+  with_type(EinsumTypes{}, arguments.output.dtype(), [&]<class T>(std::type_identity<T>) {
+    status = Contraction<CpuMachine<T>>({device}, arguments).run();
+  });
   return status;
 }
 
@@ -407,6 +238,20 @@ void einsum_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<Arguments> check(KernelContext& context) {
+  TROUPE_ASSIGN(Equation equation, parse(context.node()));
+  const auto slots = context.input_slots(0, context.inputs());
+  std::vector<std::span<const int64_t>> inputs;
+  for (const Slot& slot : slots) inputs.push_back(slot.tensor.shape().dims());
+  TROUPE_ASSIGN(Sized known, sized(std::move(equation), inputs));
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(known.dims_of(known.equation.output), slots[0].tensor.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return Arguments{slots, *output, std::move(known)};
+}
+
+}  // namespace einsum
+
 void add_einsum(OpLibrary& library) {
   library.op(OpDefBuilder("Einsum")
                  .input("inputs: N * T")
@@ -415,9 +260,9 @@ void add_einsum(OpLibrary& library) {
                  .attr("N: int >= 1")
                  .attr("T: type")
                  .constructor("einsum(equation, inputs)")
-                 .shape(einsum_shape)
-                 .gradient(einsum_gradient));
-  library.kernel(cpu_kernel("Einsum", check_einsum, compute_einsum).on("T", dtypes(EinsumTypes{})));
+                 .shape(einsum::einsum_shape)
+                 .gradient(einsum::einsum_gradient));
+  library.kernel(cpu_kernel("Einsum", einsum::check, einsum::compute).on("T", dtypes(einsum::EinsumTypes{})));
 }
 
 }  // namespace troupe
