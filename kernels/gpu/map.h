@@ -18,11 +18,11 @@ struct alignas(sizeof(T) * Width) Pack {
 };
 
 template <size_t Width, class T>
-const Pack<T, Width>* packs(const T* elements) {
+TROUPE_ANY const Pack<T, Width>* packs(const T* elements) {
   return reinterpret_cast<const Pack<T, Width>*>(elements);
 }
 template <size_t Width, class T>
-Pack<T, Width>* packs(T* elements) {
+TROUPE_ANY Pack<T, Width>* packs(T* elements) {
   return reinterpret_cast<Pack<T, Width>*>(elements);
 }
 

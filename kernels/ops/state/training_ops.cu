@@ -1,6 +1,7 @@
 // The update rules of optimizers on GPUs: see training_ops.cpp. The scalars lie in device memory, where every thread reads them.
 #include "kernels/gpu/gpu_kernel.h"
 #include "kernels/gpu/launch.h"
+#include "kernels/gpu/map.h"
 #include "kernels/gpu/memory.h"
 #include "kernels/gpu/numbers.h"
 #include "kernels/gpu/update_rules.h"
@@ -75,20 +76,42 @@ struct UpdateElements {
     arrays.gradient = arguments.gradient->as<T>().data();
   }
 
-  /// Changes element `i` of the state by element `g` of the gradient.
-  TROUPE_ANY void update(const RuleScalars<W>& k, const T* const (&before)[max_states], size_t i,
-                         size_t g) const {
-    gpu::RuleState<W> state{gpu::load(before[0][i]), 0, 0, 0};
-    if (states > 1) state.a = gpu::load(before[1][i]);
-    if (states > 2) state.b = gpu::load(before[2][i]);
-    if (states > 3) state.c = gpu::load(before[3][i]);
-    gpu::apply_rule(rule, k, state, gpu::load(arrays.gradient[g]));
-    gpu::store(arrays.after[0][i], state.v);
-    if (states > 1) gpu::store(arrays.after[1][i], state.a);
-    if (states > 2) gpu::store(arrays.after[2][i], state.b);
-    if (states > 3) gpu::store(arrays.after[3][i], state.c);
+  /// Changes an element of the state by one of the gradient. before(v) and after(v) return the element in array v.
+  template <class Before, class After>
+  TROUPE_ANY void change(const RuleScalars<W>& k, const Before& before, const After& after,
+                         const T& gradient) const {
+    gpu::RuleState<W> state{gpu::load(before(0)), 0, 0, 0};
+    if (states > 1) state.a = gpu::load(before(1));
+    if (states > 2) state.b = gpu::load(before(2));
+    if (states > 3) state.c = gpu::load(before(3));
+    gpu::apply_rule(rule, k, state, gpu::load(gradient));
+    gpu::store(after(0), state.v);
+    if (states > 1) gpu::store(after(1), state.a);
+    if (states > 2) gpu::store(after(2), state.b);
+    if (states > 3) gpu::store(after(3), state.c);
   }
-  TROUPE_ANY void operator()(size_t i) const { update(scalars.rule_scalars(), arrays.before, i, i); }
+};
+
+/// Changes all elements, in packs.
+template <class T, size_t Width>
+struct UpdatePacks {
+  using Pack = gpu::Pack<T, Width>;
+  UpdateElements<T> elements;
+
+  TROUPE_ANY void operator()(size_t i) const {
+    const RuleArrays<T>& arrays = elements.arrays;
+    const auto k = elements.scalars.rule_scalars();
+    Pack state[max_states];
+    for (unsigned v = 0; v < max_states; ++v)
+      if (v < elements.states) state[v] = gpu::packs<Width>(arrays.before[v])[i];
+    const Pack gradient = gpu::packs<Width>(arrays.gradient)[i];
+    for (size_t item = 0; item < Width; ++item) {
+      const auto at = [&](unsigned v) -> T& { return state[v].items[item]; };
+      elements.change(k, at, at, gradient.items[item]);
+    }
+    for (unsigned v = 0; v < max_states; ++v)
+      if (v < elements.states) gpu::packs<Width>(arrays.after[v])[i] = state[v];
+  }
 };
 
 /// Row i is that of index i; the first of equal indices applies all of them, in their order. If an index is out of range, nothing
@@ -111,12 +134,13 @@ struct UpdateRows {
     if (team.rank == 0 && is_wrong(index)) report(static_cast<int64_t>(index), static_cast<int64_t>(rows));
     if (team.max(skips) != 0) return;
     const auto k = elements.scalars.rule_scalars();
-    const T* before[max_states];
-    for (size_t v = 0; v < max_states; ++v) before[v] = elements.arrays.after[v];
     const size_t first = static_cast<size_t>(index) * row;
     for (size_t j = i; j < count; ++j) {
       if (indices[j] != index) continue;
-      for (size_t e = team.rank; e < row; e += team.size) elements.update(k, before, first + e, j * row + e);
+      for (size_t e = team.rank; e < row; e += team.size) {
+        const auto at = [&](unsigned v) -> T& { return elements.arrays.after[v][first + e]; };
+        elements.change(k, at, at, elements.arrays.gradient[j * row + e]);
+      }
     }
   }
 };
@@ -142,11 +166,27 @@ Status update_rows(const TrainingArguments& arguments, DeviceContext& device) {
   return gpu::check_fault(device);
 }
 
+template <class T, size_t Width>
+Status update_packs(const UpdateElements<T>& elements, size_t count, DeviceContext& device) {
+  return gpu::each(device, count / Width, UpdatePacks<T, Width>{elements});
+}
+
+template <class T>
+Status update_all(const TrainingArguments& arguments, DeviceContext& device) {
+  constexpr size_t width = 16 / sizeof(T);
+  const UpdateElements<T> elements(arguments);
+  const auto& [before, after, gradient] = elements.arrays;
+  const auto count = static_cast<size_t>(arguments.gradient->elements());
+  const auto is_aligned = [](const T* array) { return gpu::is_aligned(array, 16); };  // null is, too
+  const bool packed = count % width == 0 && is_aligned(gradient) && std::ranges::all_of(before, is_aligned) &&
+                      std::ranges::all_of(after, is_aligned);
+  return packed ? update_packs<T, width>(elements, count, device)
+                : update_packs<T, 1>(elements, count, device);
+}
+
 Status compute_training_on_gpu(const TrainingArguments& arguments, DeviceContext& device) {
   return gpu::for_type(TrainingTypes{}, arguments.gradient->dtype(), [&]<class T>(std::type_identity<T>) {
-    if (arguments.indices) return update_rows<T>(arguments, device);
-    return gpu::each(device, static_cast<size_t>(arguments.gradient->elements()),
-                     UpdateElements<T>(arguments));
+    return arguments.indices ? update_rows<T>(arguments, device) : update_all<T>(arguments, device);
   });
 }
 

@@ -129,6 +129,8 @@ void add_rule_cases(OpCases& cases, const std::string& op, const RuleInputs& sam
     cases.good(op, sample(values(1), rows, ints({1, 1})), attrs);
   } else {
     cases.good(op, sample(one(), one(), {}), attrs);
+    cases.good_in_every_type(
+        op, sample(random_doubles(Shape{2, 8}, 1, 9), random_doubles(Shape{2, 8}, 1, 9, 4), {}), attrs);
   }
 }
 
