@@ -1,5 +1,5 @@
-// A kernel that reads memory that is not there, after which no kernel can run on the GPU in this process. So this is a program of its
-// own; it needs a GPU of NVIDIA.
+// A kernel that reads memory that is not there, after which no kernel can run on the GPU in this process. So this is a program of
+// its own; it needs a GPU of NVIDIA.
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/scope.h"
