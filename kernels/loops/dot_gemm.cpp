@@ -7,13 +7,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/loops/vector_math-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace troupe {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<float>;
-using Vector = hn::Vec<Wide>;
 constexpr int64_t lanes = HWY_LANES(float);
 /// The values of k that are handled at a time: so many of a few columns of b stay in the first-level cache.
 constexpr int64_t dot_depth = 2048;
@@ -25,16 +26,16 @@ HWY_INLINE void dot_products(const float* HWY_RESTRICT a, int64_t a_stride, cons
                              int64_t b_stride, int64_t depth, float* HWY_RESTRICT c, int64_t c_stride,
                              bool add) {
   const Wide d;
-  Vector sum[Rows][Columns];
+  Vector<Wide> sum[Rows][Columns];
   for (int r = 0; r < Rows; ++r)
     for (int j = 0; j < Columns; ++j) sum[r][j] = hn::Zero(d);
   const auto add_products = [&](const auto& load) HWY_ATTR {
-    Vector right[Columns];
+    Vector<Wide> right[Columns];
 #pragma GCC unroll 8
     for (int j = 0; j < Columns; ++j) right[j] = load(b + j * b_stride);
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
-      const Vector left = load(a + r * a_stride);
+      const Vector<Wide> left = load(a + r * a_stride);
 #pragma GCC unroll 8
       for (int j = 0; j < Columns; ++j) sum[r][j] = hn::MulAdd(left, right[j], sum[r][j]);
     }
@@ -44,8 +45,7 @@ HWY_INLINE void dot_products(const float* HWY_RESTRICT a, int64_t a_stride, cons
     add_products([&](const float* from) HWY_ATTR { return hn::LoadU(d, from + k); });
   if (k < depth) {
     const auto rest = static_cast<size_t>(depth - k);
-    add_products([&](const float* from)
-                     HWY_ATTR { return hn::MaskedLoad(hn::FirstN(d, rest), d, from + k); });
+    add_products([&](const float* from) HWY_ATTR { return load_first(d, from + k, rest); });
   }
   for (int r = 0; r < Rows; ++r)
     for (int j = 0; j < Columns; ++j) {
