@@ -69,7 +69,7 @@ void sum_gradients(Pool& pool, const LayerNormGradArguments& arguments, const T*
     for (size_t i = begin; i < end; ++i)
       for (size_t row = i * block; row < std::min((i + 1) * block, rows); ++row)
         layer_norm_loops<T>().add_gradients(dy + row * n, x + row * n, n, {mean[row], inverse[row]},
-                                            &partial[i * 2 * n], &partial[(i * 2 + 1) * n]);
+                                            partial.data() + i * 2 * n, partial.data() + (i * 2 + 1) * n);
   });
   T* const sums[] = {arguments.scale_gradient.write<T>().data(), arguments.offset_gradient.write<T>().data()};
   for (size_t k = 0; k < 2; ++k)
