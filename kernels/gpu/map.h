@@ -17,6 +17,7 @@ struct alignas(sizeof(T) * Width) Pack {
   T items[Width];
 };
 
+/// Return elements as packs, for which they are aligned.
 template <size_t Width, class T>
 TROUPE_ANY const Pack<T, Width>* packs(const T* elements) {
   return reinterpret_cast<const Pack<T, Width>*>(elements);
@@ -24,6 +25,14 @@ TROUPE_ANY const Pack<T, Width>* packs(const T* elements) {
 template <size_t Width, class T>
 TROUPE_ANY Pack<T, Width>* packs(T* elements) {
   return reinterpret_cast<Pack<T, Width>*>(elements);
+}
+
+/// Returns numbers as they are stored.
+template <class T, size_t Width>
+TROUPE_ANY Pack<T, Width> packed(const Wide<T> (&values)[Width]) {
+  Pack<T, Width> pack;
+  for (size_t k = 0; k < Width; ++k) store(pack.items[k], values[k]);
+  return pack;
 }
 
 /// Returns whether packs of `bytes` bytes can lie at this address.

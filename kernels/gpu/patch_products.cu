@@ -101,9 +101,7 @@ struct SumPatches {
             const Pack<T, Width> values = patches[shape.out.index(place.image, 0, at) * columns + column];
             for (size_t k = 0; k < Width; ++k) sums[k] += load(values.items[k]);
           }
-    Pack<T, Width> result;
-    for (size_t k = 0; k < Width; ++k) store(result.items[k], sums[k]);
-    images[i] = result;
+    images[i] = packed<T>(sums);
   }
 
  private:

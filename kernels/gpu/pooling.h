@@ -21,11 +21,11 @@ struct PoolAxis {
   int64_t size, window, pad, output;
   Divider stride;
 
-  /// Returns where the window of output i begins, which may be in the padding.
-  TROUPE_ANY int64_t begin(int64_t i) const { return i * static_cast<int64_t>(stride.divisor()) - pad; }
+  /// Returns how many elements an output covers at most.
+  TROUPE_ANY int64_t most_covered() const { return window < size ? window : size; }
   /// Returns the elements that output i covers, without padding.
   TROUPE_ANY Span covered(int64_t i) const {
-    const int64_t first = begin(i);
+    const int64_t first = i * static_cast<int64_t>(stride.divisor()) - pad;
     return {first > 0 ? first : 0, window >= size - first ? size : first + window};
   }
   /// Returns the outputs that cover an element.
@@ -69,12 +69,16 @@ struct PoolShape {
                x = axes[2].covering(place.at[2]);
     visit_all(output, place, z, y, x, visit);
   }
-  /// Returns which element of the window of an output stands at a place, counted with those in the padding.
+  /// Returns a number for each element that an output covers, below most_covered().
   TROUPE_ANY uint32_t number(const int (&output_at)[3], const int (&at)[3]) const {
     int64_t number = 0;
     for (int axis = 0; axis < 3; ++axis)
-      number = number * axes[axis].window + at[axis] - axes[axis].begin(output_at[axis]);
+      number = number * axes[axis].most_covered() + at[axis] - axes[axis].covered(output_at[axis]).begin;
     return static_cast<uint32_t>(number);
+  }
+  /// How many elements an output covers at most.
+  int64_t most_covered() const {
+    return axes[0].most_covered() * axes[1].most_covered() * axes[2].most_covered();
   }
   /// How many elements the output at a place covers.
   TROUPE_ANY int64_t count(const int (&at)[3]) const {

@@ -28,9 +28,7 @@ struct AddTerms {
     for (unsigned k = 1; k < terms_at_once; ++k)
       if (k < count)
         for (size_t item = 0; item < Width; ++item) totals[item] += gpu::load(values[k].items[item]);
-    Pack result;
-    for (size_t item = 0; item < Width; ++item) gpu::store(result.items[item], totals[item]);
-    sum[i] = result;
+    sum[i] = gpu::packed<T>(totals);
   }
 };
 

@@ -25,10 +25,8 @@ struct Average {
       const Pack values = from[element];
       for (size_t k = 0; k < Width; ++k) sums[k] += gpu::load(values.items[k]);
     });
-    const auto count = static_cast<gpu::Wide<T>>(shape.count(place.at));
-    Pack result;
-    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], sums[k] / count);
-    to[i] = result;
+    for (auto& sum : sums) sum /= static_cast<gpu::Wide<T>>(shape.count(place.at));
+    to[i] = gpu::packed<T>(sums);
   }
 };
 
@@ -47,9 +45,7 @@ struct AverageGradient {
       const auto count = static_cast<gpu::Wide<T>>(shape.count(at));
       for (size_t k = 0; k < Width; ++k) sums[k] += gpu::load(values.items[k]) / count;
     });
-    Pack result;
-    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], sums[k]);
-    to[i] = result;
+    to[i] = gpu::packed<T>(sums);
   }
 };
 

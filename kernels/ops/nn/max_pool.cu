@@ -29,9 +29,7 @@ struct FindGreatest {
         if (value > best[k]) best[k] = value;  // not a NaN
       }
     });
-    Pack<T, Width> result;
-    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], best[k]);
-    output[i] = result;
+    output[i] = gpu::packed<T>(best);
   }
 };
 
@@ -89,9 +87,7 @@ struct SumGradients {
       for (size_t k = 0; k < Width; ++k)
         if (greatest.items[k] == number) sums[k] += gpu::load(values.items[k]);
     });
-    Pack<T, Width> result;
-    for (size_t k = 0; k < Width; ++k) gpu::store(result.items[k], sums[k]);
-    output[i] = result;
+    output[i] = gpu::packed<T>(sums);
   }
 };
 
@@ -132,12 +128,6 @@ Status compute_max_pool(const MaxPoolArguments& arguments, DeviceContext& device
   });
 }
 
-bool has_small_windows(const Pooling& pooling) {
-  int64_t elements = 1;
-  for (const WindowDimension& window : pooling.windows) elements *= window.window;
-  return elements <= no_element<4>;
-}
-
 template <class T, bool Second>
 Status max_pool_grad(const MaxPoolGradArguments& arguments, DeviceContext& device) {
   const T* const input = arguments.input.as<T>().data();
@@ -154,7 +144,8 @@ Status max_pool_grad(const MaxPoolGradArguments& arguments, DeviceContext& devic
     return gpu::each(device, Second ? windows : shape.input.elements(),
                      Last{shape, numbers, gpu::packs<Width>(gradient), gpu::packs<Width>(output)});
   };
-  if (!has_small_windows(arguments.pooling)) return compute(std::integral_constant<size_t, 1>{});
+  const bool fits_byte = gpu::PoolShape(arguments.pooling).most_covered() <= no_element<4>;
+  if (!fits_byte) return compute(std::integral_constant<size_t, 1>{});
   return gpu::with_channels<T>(arguments.pooling, {input, gradient, output}, compute);
 }
 

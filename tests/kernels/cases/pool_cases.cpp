@@ -293,12 +293,14 @@ Tensor repeated(const Shape& shape) {
   return tensor;
 }
 
-/// Numbers of channels of which GPUs compute several together, with small windows and one of 256 elements.
+/// Numbers of channels of which GPUs compute several together, with small windows, one of 256 elements and one beyond all images.
 void add_pool_cases_of_many_channels(OpCases& cases) {
   for (const DType dtype : {f32, f64, DType::Half, DType::BFloat16})
     for (const auto& [shape, attrs] :
          {Windows{Shape{2, 5, 7, 16}, windows({1, 3, 2, 1}, {1, 2, 1, 1}, "SAME")},
-          Windows{Shape{1, 17, 16, 8}, windows({1, 16, 16, 1}, {1, 1, 1, 1}, "VALID")}}) {
+          Windows{Shape{1, 17, 16, 8}, windows({1, 16, 16, 1}, {1, 1, 1, 1}, "VALID")},
+          Windows{Shape{1, 3, 4, 8},
+                  windows({1, int64_t{1} << 40, int64_t{1} << 40, 1}, {1, 1, 1, 1}, "SAME")}}) {
       const Tensor input = converted(repeated(shape), dtype), output = pooled("MaxPool", input, attrs);
       const Tensor gradient = converted(random_doubles(output.shape(), 1, 9, 44), dtype),
                    other = converted(random_doubles(shape, 1, 9, 45), dtype);
