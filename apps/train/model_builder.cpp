@@ -48,10 +48,10 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
 }
 
 Scope ModelBuilder::with_variables() const {
-  // The graphs of other sessions use the same variables, and where a graph alone would place them depends on its ops.
-  const auto on_host = [&](const Scope& task) {
-    return config_.cluster.are_processes ? task.with_device("/device:CPU:0") : task;
-  };
+  // The graphs of the workers have different ops with these variables, and where a graph alone would place them depends on its
+  // ops. Among peers all have the same ones.
+  const bool pinned = config_.cluster.are_processes && !is_among_peers(config_);
+  const auto on_host = [&](const Scope& task) { return pinned ? task.with_device("/device:CPU:0") : task; };
   const auto& owners = config_.cluster.owners;
   if (!owners.empty()) return on_host(root_.with_device(owners[variables_.size() % owners.size()]));
   if (!bytes_of_workers_.empty())
