@@ -27,17 +27,6 @@ namespace {
 
 uint64_t incarnation_from(std::random_device& random) { return (uint64_t{random()} << 32) | random(); }
 
-/// Returns how many GPUs the task uses. Fails if it wants more than there are.
-Result<int> gpus_of(const TaskOptions& task) {
-  if (task.gpus == 0) return 0;
-  const auto count = count_gpus();
-  if (task.gpus == TaskOptions::all_gpus) return count ? *count : 0;
-  if (!count) return count.status();
-  if (task.gpus > 0 && task.gpus <= *count) return task.gpus;
-  return invalid_argument("a task wants " + std::to_string(task.gpus) + " GPUs; this process can use " +
-                          std::to_string(*count));
-}
-
 std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime, const TaskOptions& options,
                                                   Pool& pool, std::random_device& random,
                                                   const std::shared_ptr<MemoryBudget>& memory,
@@ -52,9 +41,11 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
   const int gpus = value_or_throw(gpus_of(options));
   for (int id = 0; id < gpus; ++id) {
     const DeviceName name{options.job, 0, options.task, "GPU", id};
-    devices.push_back(
-        value_or_throw(make_gpu(name, incarnation_from(random), pool,
-                                {.index = id, .memory_cap = runtime.gpu_memory, .tf32 = runtime.tf32})));
+    devices.push_back(value_or_throw(make_gpu(name, incarnation_from(random), pool,
+                                              {.index = options.first_gpu + id,
+                                               .memory_cap = runtime.gpu_memory,
+                                               .sharers = std::max(1, runtime.gpu_sharers),
+                                               .tf32 = runtime.tf32})));
   }
   return devices;
 }
@@ -111,6 +102,17 @@ std::vector<int> cpus_of(const TaskOptions& task) {
   std::iota(ids.begin(), ids.end(), 0);
   ids.insert(ids.end(), task.more_cpus.begin(), task.more_cpus.end());
   return ids;
+}
+
+Result<int> gpus_of(const TaskOptions& task) {
+  if (task.gpus == 0) return 0;
+  const auto count = count_gpus();
+  const int left = count ? std::max(0, *count - task.first_gpu) : 0;
+  if (task.gpus == TaskOptions::all_gpus) return left;
+  if (!count) return count.status();
+  if (task.gpus > 0 && task.gpus <= left) return task.gpus;
+  return invalid_argument("a task wants " + std::to_string(task.gpus) + " GPUs; this process can use " +
+                          std::to_string(left));
 }
 
 Runtime::Impl::Impl(const RuntimeOptions& given)

@@ -32,6 +32,7 @@ struct TaskOptions {
   /// if the program was built without CUDA.
   int gpus = all_gpus;
   static constexpr int all_gpus = -1;
+  int first_gpu = 0;  ///< GPU:0 of the task is this one of those that are visible, and the others follow
 };
 
 /// Returns the numbers of a task's CPU devices.
@@ -45,8 +46,9 @@ struct RuntimeOptions {
   /// counted, nor is the memory that the program uses for anything but tensors.
   size_t memory = 0;
   std::vector<TaskOptions> tasks = {{}};
-  /// The most bytes of each GPU that tensors may use; 0: 95 % of what is free at the start.
+  /// The most bytes of each GPU that tensors may use; 0: an equal share of 95 % of what is free at the start.
   size_t gpu_memory = 0;
+  int gpu_sharers = 1;  ///< how many processes share each GPU, including this one
   /// Whether products and convolutions of float on GPUs may round their factors to TF32, which is several times as fast and has
   /// 10 bits of mantissa.
   bool tf32 = false;

@@ -67,4 +67,7 @@ struct Runtime::Impl {
 
 std::unique_ptr<NodeServices> make_node_services(Runtime::Impl& runtime);
 
+/// Returns how many GPUs the task uses. Fails if it wants more than there are.
+Result<int> gpus_of(const TaskOptions& task);
+
 }  // namespace troupe

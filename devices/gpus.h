@@ -9,7 +9,8 @@ namespace troupe {
 
 struct GpuOptions {
   int index = 0;            ///< the number of the GPU among those that CUDA_VISIBLE_DEVICES leaves visible
-  uint64_t memory_cap = 0;  ///< bytes; 0: 95 % of what is free when the device is made
+  uint64_t memory_cap = 0;  ///< bytes; 0: an equal share of 95 % of what is free when the device is made
+  int sharers = 1;          ///< how many processes share the GPU, including this one
   bool tf32 = false;        ///< whether products and convolutions of float may round their factors to TF32
 };
 

@@ -1,5 +1,7 @@
 #include "apps/c/runtime.h"
 
+#include <algorithm>
+
 #include "apps/c/handles.h"
 #include "apps/runtime_metrics.h"
 
@@ -14,6 +16,10 @@ troupe::RuntimeOptions options_of(const troupe_runtime_options& from) {
   options.memory = from.memory;
   troupe::TaskOptions& task = options.tasks.front();
   if (from.cpus != 0) task.cpus = from.cpus;
+  if (from.gpus != 0) task.gpus = std::max(0, from.gpus);
+  task.first_gpu = from.first_gpu;
+  options.gpu_memory = from.gpu_memory;
+  options.tf32 = from.tf32 != 0;
   if (from.cluster) {
     options.cluster = from.cluster->spec;
     task.job = from.cluster->job;

@@ -55,7 +55,7 @@ Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions&
     return invalid_argument("--ssh is empty; expected a command");
   ClusterPlan plan;
   TROUPE_ASSIGN(plan.spec, config::load_cluster(disk, options.cluster_file, owner_job, 0));
-  std::map<std::string, size_t> tasks_of_host;
+  std::map<std::string, std::string> host_at;  // by endpoint; empty: this machine
   for (const auto& [job, tasks] : plan.spec.jobs)
     for (const auto& [task, endpoint] : tasks) {
       ProcessPlan process{common, {options.program, "node", "--inherit"}};
@@ -66,14 +66,16 @@ Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions&
         process.host = host_of(endpoint);
         process.command = remote_command(options, process.host);
       }
-      ++tasks_of_host[process.host];
+      host_at[endpoint] = process.host;
       plan.processes.push_back(std::move(process));
     }
   for (ProcessPlan& process : plan.processes) {
-    // The nodes of this machine share its memory with this program.
-    process.node.neighbours = tasks_of_host[process.host] + (process.host.empty() ? 1 : 0);
+    Neighbours& neighbours = process.node.neighbours;
+    neighbours = neighbours_of(plan.spec, process.node.job, process.node.task,
+                               [&](const std::string& endpoint) { return host_at.at(endpoint); });
     if (process.host.empty() || common.threads != 0)
-      process.node.threads = share_of(common.threads, tasks_of_host[process.host]);
+      process.node.threads = share_of(common.threads, neighbours.processes);
+    if (process.host.empty()) ++neighbours.processes;  // this program shares the memory of this machine
   }
   return plan;
 }

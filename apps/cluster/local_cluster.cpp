@@ -54,7 +54,8 @@ Result<ClusterPlan> plan_local(const std::string& program, const std::map<std::s
   for (ProcessPlan& process : plan.processes) {
     process.node.cluster = plan.spec;
     process.node.threads = share_of(common.threads, plan.processes.size());
-    process.node.neighbours = plan.processes.size() + 1;  // 1: this program
+    process.node.neighbours = neighbours_of(plan.spec, process.node.job, process.node.task);
+    ++process.node.neighbours.processes;  // this program
   }
   return plan;
 }

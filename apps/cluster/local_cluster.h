@@ -11,8 +11,8 @@
 namespace troupe::cluster {
 
 /// Plans a cluster with the given number of tasks of each job, such as "ps" -> 1, "worker" -> 2. `program` is the path of this
-/// program. All nodes have the options `common`; its threads are divided among them (0: the cores of this machine). Fails with
-/// Unavailable if no socket can be opened.
+/// program. All nodes have the options `common`; its threads are divided among them (0: the cores of this machine), and its GPUs
+/// among those that compute. Fails with Unavailable if no socket can be opened.
 Result<ClusterPlan> plan_local(const std::string& program, const std::map<std::string, int>& tasks,
                                const NodeOptions& common);
 

@@ -94,14 +94,29 @@ class Links {
   std::map<std::string, std::string> refused_;  ///< the last reason that was reported, by task
 };
 
+/// Returns the GPUs that a node uses. Fails if its machine has not as many as it is to use.
+Result<GpuShare> gpus_of(const NodeOptions& options) {
+  if (options.neighbours.gpu_users == 0) return GpuShare{};
+  TROUPE_ASSIGN(const int gpus, troupe::gpus_of(TaskOptions{.gpus = options.gpus}));
+  return share_of_gpus(gpus, options.neighbours);
+}
+
 }  // namespace
 
 Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
                 const NodeEvent& event) try {
   RuntimeOptions runtime_options;
-  runtime_options.threads = options.threads != 0 ? options.threads : share_of(0, options.neighbours);
-  runtime_options.memory = options.memory != 0 ? options.memory : default_memory_cap(options.neighbours);
-  runtime_options.tasks = {{options.job, options.task, options.devices}};
+  const size_t processes = options.neighbours.processes;
+  runtime_options.threads = options.threads != 0 ? options.threads : share_of(0, processes);
+  runtime_options.memory = options.memory != 0 ? options.memory : default_memory_cap(processes);
+  TROUPE_ASSIGN(const GpuShare gpus, gpus_of(options));
+  runtime_options.tasks = {{.job = options.job,
+                            .task = options.task,
+                            .cpus = options.devices,
+                            .gpus = gpus.count,
+                            .first_gpu = gpus.first}};
+  runtime_options.gpu_sharers = gpus.sharers;
+  runtime_options.tf32 = options.tf32;
   runtime_options.cluster = options.cluster;
   runtime_options.listen = options.listen;
   runtime_options.roots = options.roots;
@@ -150,7 +165,11 @@ Result<std::string> to_text(const NodeOptions& options) {
                            {"devices", options.devices},
                            {"threads", options.threads},
                            {"memory", options.memory},
-                           {"neighbours", options.neighbours},
+                           {"gpus", options.gpus},
+                           {"tf32", options.tf32},
+                           {"neighbours", options.neighbours.processes},
+                           {"gpu_users", options.neighbours.gpu_users},
+                           {"gpu_rank", options.neighbours.gpu_rank},
                            {"listen", options.listen},
                            {"roots", options.roots},
                            {"s3", s3},
@@ -174,7 +193,9 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
   options.devices = json.at("devices");
   options.threads = json.at("threads");
   options.memory = json.at("memory");
-  options.neighbours = json.at("neighbours");
+  options.gpus = json.at("gpus");
+  options.tf32 = json.at("tf32");
+  options.neighbours = {json.at("neighbours"), json.at("gpu_users"), json.at("gpu_rank")};
   options.listen = json.at("listen");
   options.roots = json.at("roots");
   if (const auto& s3 = json.at("s3"); !s3.is_null()) {

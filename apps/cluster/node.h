@@ -10,6 +10,7 @@
 
 #include "actors/net/cluster.h"
 #include "actors/runtime.h"
+#include "apps/cluster/neighbours.h"
 #include "messages/values/status.h"
 
 namespace troupe::cluster {
@@ -19,11 +20,14 @@ struct NodeOptions {
   std::string job;
   int task = 0;
   int devices = 1;
-  size_t threads = 0;              ///< 0: an equal share of the cores of the machine
-  size_t memory = 0;               ///< in bytes, see RuntimeOptions::memory; 0: an equal share of the default
-  size_t neighbours = 1;           ///< how many processes share the machine, including this one
-  std::string listen;              ///< see RuntimeOptions::listen
-  std::vector<std::string> roots;  ///< see RuntimeOptions::roots
+  size_t threads = 0;  ///< 0: an equal share of the cores of the machine
+  size_t memory = 0;   ///< in bytes, see RuntimeOptions::memory; 0: an equal share of the default
+  /// How many GPUs of the machine its nodes use together; all_gpus: those that it has. The node uses its share of them.
+  int gpus = TaskOptions::all_gpus;
+  bool tf32 = false;  ///< see RuntimeOptions::tf32
+  Neighbours neighbours;
+  std::string listen;                ///< see RuntimeOptions::listen
+  std::vector<std::string> roots;    ///< see RuntimeOptions::roots
   std::optional<S3Options> s3 = {};  ///< see RuntimeOptions::s3
   std::chrono::nanoseconds heartbeat = RuntimeOptions().heartbeat;
   /// The full name of the task that owns this node; empty: none. The node ends when it has not been linked to its owner for five

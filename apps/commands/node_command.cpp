@@ -28,7 +28,8 @@ struct NodeArguments {
   TlsFiles tls = {};  ///< used to join a cluster; empty: connections without TLS
   std::string listen;
   std::vector<std::string> roots = {"."};  ///< the folders of files that masters may name
-  int devices = 1, threads = 0;
+  int devices = 1, threads = 0, gpus = TaskOptions::all_gpus;
+  bool tf32 = false;
   size_t memory = 0;  ///< in bytes; see RuntimeOptions::memory
   Transport transport = Transport::Auto;
   std::string heartbeat = "200ms";
@@ -47,7 +48,9 @@ Result<cluster::NodeOptions> options_at(const cluster::ResolvedCluster& resolved
   options.devices = arguments.devices;
   options.threads = static_cast<size_t>(arguments.threads);
   options.memory = arguments.memory;
-  options.neighbours = cluster::nodes_on_host_of(resolved.cluster, resolved.job, resolved.task);
+  options.gpus = arguments.gpus;
+  options.tf32 = arguments.tf32;
+  options.neighbours = cluster::neighbours_of(resolved.cluster, resolved.job, resolved.task);
   options.listen = arguments.listen;
   options.roots = arguments.roots;
   options.s3 = object_store();
@@ -174,6 +177,14 @@ void add_node_command(CLI::App& app, int& result) {
           "compute threads; 0: the cores of the machine, shared equally with the nodes of the cluster that "
           "have the same host")
       ->check(CLI::Range(0, 1024));
+  command
+      ->add_option(
+          "--gpus", arguments->gpus,
+          "how many GPUs of the machine its nodes use; -1: all of them. They are divided among the nodes "
+          "of the cluster that have the same host, except those of the job ps, which use none")
+      ->check(CLI::Range(TaskOptions::all_gpus, 64));
+  command->add_flag("--tf32", arguments->tf32,
+                    "products and convolutions of float on GPUs may round their factors to TF32");
   add_memory(*command, arguments->memory);
   add_transport(*command, arguments->transport);
   command->add_option("--heartbeat", arguments->heartbeat,

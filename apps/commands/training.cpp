@@ -108,6 +108,8 @@ cluster::NodeOptions common_options(const config::RunConfig& config, const train
   common.devices = static_cast<int>(config.devices());
   common.threads = static_cast<size_t>(config.run.threads);
   common.memory = options.memory;
+  common.gpus = config.run.gpus;
+  common.tf32 = config.run.tf32;
   common.roots = files_of(config, options.resume);
   common.s3 = options.s3;
   common.heartbeat = config.train.fault.heartbeat;
@@ -130,9 +132,9 @@ int serve(const cluster::ResolvedCluster& place, cluster::NodeOptions node, bool
   node.cluster = place.cluster;
   node.job = place.job;
   node.task = place.task;
-  const size_t nodes = cluster::nodes_on_host_of(place.cluster, place.job, place.task);
-  node.threads = cluster::share_of(node.threads, nodes);
-  node.neighbours = nodes + 1;  // 1: rank 0
+  node.neighbours = cluster::neighbours_of(place.cluster, place.job, place.task);
+  node.threads = cluster::share_of(node.threads, node.neighbours.processes);
+  ++node.neighbours.processes;  // rank 0
   stop_on_signals();
   const Status status = cluster::run_node(node, [] { return false; });
   return status.code() == Code::Aborted ? 0 : failed(status, json);
@@ -235,7 +237,7 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
   if (plan->processes.empty()) return nodes;
   for (const auto& process : plan->processes)
     if (process.host.empty() && options.memory == 0)
-      options.memory = default_memory_cap(process.node.neighbours);
+      options.memory = default_memory_cap(process.node.neighbours.processes);
   TROUPE_ASSIGN(nodes, cluster::Processes::start(std::move(plan->processes), options.line));
   options.recover = [started = nodes.get()](const auto& silent) { return started->restart(silent); };
   options.lost = [started = nodes.get()] { return !started->first_loss({}).empty(); };

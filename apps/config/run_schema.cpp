@@ -29,7 +29,8 @@ constexpr Key keys[] = {
     {"run.threads", Kind::Integer, "compute threads; 0: one per core",
      {.initial = "0", .range = between(0, 1024)}},
     {"run.gpus", Kind::Integer,
-     "how many GPUs of the machine are used; -1: all of them, none if the program was built without CUDA",
+     "how many GPUs of each machine are used; -1: all of them, none if the program was built without CUDA. The workers of a "
+     "machine share them out",
      {.initial = "-1", .range = between(-1, 64)}},
     {"run.tf32", Kind::Boolean,
      "whether products and convolutions on GPUs may round their factors to TF32, which has 10 bits of mantissa",

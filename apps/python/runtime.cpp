@@ -44,13 +44,17 @@ void destroy(RuntimeHandle* runtime) {
 std::shared_ptr<RuntimeHandle> make_runtime(size_t threads, size_t memory, int cpus,
                                             const std::vector<std::string>& roots,
                                             const std::optional<ClusterSpec>& cluster, const std::string& job,
-                                            int task, const std::string& listen) {
-  const RuntimeOptions options{.threads = threads,
-                               .memory = memory,
-                               .tasks = {{.job = job, .task = task, .cpus = cpus}},
-                               .roots = roots,
-                               .cluster = cluster,
-                               .listen = listen};
+                                            int task, const std::string& listen, int gpus, int first_gpu,
+                                            size_t gpu_memory, bool tf32) {
+  const RuntimeOptions options{
+      .threads = threads,
+      .memory = memory,
+      .tasks = {{.job = job, .task = task, .cpus = cpus, .gpus = gpus, .first_gpu = first_gpu}},
+      .gpu_memory = gpu_memory,
+      .tf32 = tf32,
+      .roots = roots,
+      .cluster = cluster,
+      .listen = listen};
   const py::gil_scoped_release released;
   return {new RuntimeHandle(options), destroy};
 }
@@ -74,7 +78,8 @@ void bind_runtime(py::module_& module) {
       .def(py::init(&make_runtime), py::kw_only(), py::arg("threads") = 0, py::arg("memory") = 0,
            py::arg("cpus") = 1, py::arg("roots") = std::vector<std::string>(),
            py::arg("cluster") = py::none(), py::arg("job") = "localhost", py::arg("task") = 0,
-           py::arg("listen") = "")
+           py::arg("listen") = "", py::arg("gpus") = TaskOptions::all_gpus, py::arg("first_gpu") = 0,
+           py::arg("gpu_memory") = 0, py::arg("tf32") = false)
       .def_property_readonly("has_threads",
                              [](const RuntimeHandle& handle) { return handle.forks == forks_so_far(); })
       .def_property_readonly("devices", [](const RuntimeHandle& handle) { return handle.runtime.devices(); })

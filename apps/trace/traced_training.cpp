@@ -32,6 +32,8 @@ Result<Place> make_place(const config::RunConfig& config, const TrainingTrace& o
   cluster::NodeOptions common;
   common.owner = cluster::owner_task();
   common.memory = options.memory;
+  common.gpus = config.run.gpus;
+  common.tf32 = config.run.tf32;
   TROUPE_ASSIGN(auto plan, cluster::plan_local(options.program, options.tasks, common));
   TROUPE_ASSIGN(place.processes,
                 cluster::Processes::start(std::move(plan.processes), [](const std::string& line) {

@@ -27,7 +27,7 @@ Result<uint64_t> memory_cap(const GpuOptions& options) {
   if (options.memory_cap != 0) return options.memory_cap;
   size_t free = 0, total = 0;
   TROUPE_RETURN_IF_FAILED(cuda_status(cudaMemGetInfo(&free, &total), "reading how much memory a GPU has"));
-  return uint64_t{free} / 100 * 95;
+  return uint64_t{free} / 100 * 95 / static_cast<uint64_t>(options.sharers);
 }
 
 }  // namespace

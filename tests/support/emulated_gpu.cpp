@@ -188,7 +188,8 @@ Result<int> count_gpus() { return 1; }
 
 Result<std::shared_ptr<Device>> make_gpu(DeviceName name, uint64_t incarnation, Pool& pool,
                                          const GpuOptions& options) {
-  const uint64_t cap = options.memory_cap != 0 ? options.memory_cap : uint64_t{1} << 34;
+  const uint64_t cap = options.memory_cap != 0 ? options.memory_cap
+                                               : (uint64_t{1} << 34) / static_cast<uint64_t>(options.sharers);
   return std::shared_ptr<Device>(std::make_shared<EmulatedGpu>(std::move(name), incarnation, pool, cap));
 }
 

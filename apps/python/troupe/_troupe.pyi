@@ -80,10 +80,13 @@ class Runtime:
     """The threads, devices and actors of a process. `threads`: how many compute, 0: one for each core. `memory`: the most bytes of
     tensors, 0: four fifths of the memory. `cpus`: the number of devices. `roots`: the folders that must contain all files; none:
     files may be anywhere. With `cluster` the process is its task `job`, `task`, or a client if the cluster has no such task; sessions
-    then span all tasks. `listen`: the address to listen at, if it is not that in the cluster."""
+    then span all tasks. `listen`: the address to listen at, if it is not that in the cluster. `gpus`: how many GPUs are used, of those
+    that CUDA_VISIBLE_DEVICES leaves visible, from the one with the number `first_gpu` on; -1: all that there are. `gpu_memory`: the most
+    bytes of each, 0: 95 % of what is free. `tf32`: products and convolutions of float on GPUs may round their factors to TF32."""
 
     def __init__(self, *, threads: int = 0, memory: int = 0, cpus: int = 1, roots: Sequence[str] = (), cluster: Optional[Cluster] = None,
-                 job: str = "localhost", task: int = 0, listen: str = "") -> None: ...
+                 job: str = "localhost", task: int = 0, listen: str = "", gpus: int = -1, first_gpu: int = 0, gpu_memory: int = 0,
+                 tf32: bool = False) -> None: ...
     @property
     def devices(self) -> list[str]: ...
     @property
