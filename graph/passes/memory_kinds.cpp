@@ -15,6 +15,7 @@ bool is_fetch(const Node& node) { return node.type() == "_Retval"; }
 }  // namespace
 
 bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype) {
+  if (is_local(dtype)) return true;
   if (node.op->served_by != ServedBy::Step) return in_host_memory(node, index, is_input);
   const std::string& type = node.type();
   if (type == "_Recv" || type == "_Send") return false;

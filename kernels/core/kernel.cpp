@@ -73,7 +73,8 @@ size_t max_contents(std::span<const Slot> inputs, size_t count) {
 Allocator& KernelContext::memory_of(size_t i) const {
   Allocator &memory = device_.memory(), &host_memory = device_.host_memory();
   if (&memory == &host_memory || i >= node_.output_types.size()) return memory;
-  return in_host_memory(node_, i, false) ? host_memory : memory;
+  const bool on_host = in_host_memory(node_, i, false) || is_local(node_.output_types[i].dtype);
+  return on_host ? host_memory : memory;
 }
 
 Result<Tensor*> KernelContext::output(size_t i, DType dtype, const Shape& shape) {

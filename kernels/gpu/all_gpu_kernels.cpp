@@ -48,6 +48,8 @@ void add_scatter_on_gpu(OpLibrary& library);
 void add_select_on_gpu(OpLibrary& library);
 void add_softmax_on_gpu(OpLibrary& library);
 void add_stateless_random_on_gpu(OpLibrary& library);
+void add_tensor_arrays_on_gpu(OpLibrary& library);
+void add_tensor_lists_on_gpu(OpLibrary& library);
 void add_tensor_scatter_on_gpu(OpLibrary& library);
 void add_top_k_on_gpu(OpLibrary& library);
 void add_training_ops_on_gpu(OpLibrary& library);
@@ -102,6 +104,8 @@ void add_gpu_kernels(OpLibrary& library) {
   add_select_on_gpu(library);
   add_softmax_on_gpu(library);
   add_stateless_random_on_gpu(library);
+  add_tensor_arrays_on_gpu(library);
+  add_tensor_lists_on_gpu(library);
   add_tensor_scatter_on_gpu(library);
   add_top_k_on_gpu(library);
   add_training_ops_on_gpu(library);

@@ -1,7 +1,9 @@
 #include "kernels/gpu/parts.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "kernels/gpu/copy.h"
 #include "kernels/gpu/divider.h"
 #include "kernels/gpu/units.h"
 
@@ -79,6 +81,30 @@ Status move_parts(DeviceContext& device, size_t element, size_t rows, std::span<
 Status join_parts(DeviceContext& device, size_t element, size_t rows, std::span<const Part> parts,
                   std::byte* whole) {
   return move_parts<true>(device, element, rows, parts, whole);
+}
+
+Status join_tensors(DeviceContext& device, std::span<const Tensor> tensors, std::span<const Tensor> rows) {
+  std::vector<Part> parts;
+  Tensor first;  // of the rows to which `parts` are moved
+  const auto move = [&]() -> Status {
+    if (parts.empty()) return {};
+    const Status moved = join_parts(device, size_of(first.dtype()), 1, parts, first.mutable_data());
+    parts.clear();
+    return moved;
+  };
+  for (size_t i = 0; i < rows.size(); ++i) {
+    Tensor row = rows[i];
+    if (row.elements() == 0) continue;
+    if (!tensors[i].valid()) {
+      TROUPE_RETURN_IF_FAILED(move());
+      TROUPE_RETURN_IF_FAILED(fill_with(device, nullptr, row));
+      continue;
+    }
+    if (parts.empty()) first = row;
+    parts.push_back({const_cast<std::byte*>(tensors[i].data()),  // only read
+                     static_cast<size_t>(row.elements())});
+  }
+  return move();
 }
 
 Status split_parts(DeviceContext& device, size_t element, size_t rows, std::span<const Part> parts,

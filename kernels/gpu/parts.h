@@ -21,4 +21,8 @@ Status join_parts(DeviceContext& device, size_t element, size_t rows, std::span<
 Status split_parts(DeviceContext& device, size_t element, size_t rows, std::span<const Part> parts,
                    const std::byte* whole);
 
+/// Moves tensors to the rows of a tensor that they become. Row i has as many elements as tensors[i], or is set to zero if that is
+/// invalid. The rows lie one behind the other.
+Status join_tensors(DeviceContext& device, std::span<const Tensor> tensors, std::span<const Tensor> rows);
+
 }  // namespace troupe::gpu

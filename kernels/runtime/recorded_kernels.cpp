@@ -14,15 +14,15 @@ namespace {
 
 /// Work is issued when so many kernels are held back, so that the GPU begins before the host has seen the whole step.
 constexpr size_t most_pending = 128;
-/// How many sets of arguments are kept for a node.
-constexpr size_t most_records = 8;
+/// How many sets of arguments are kept for a node, outside of loops and in a loop, where each iteration has one.
+constexpr size_t most_records = 8, most_records_in_loops = 256;
 /// Larger tensors of the host are not compared, so a node that reads them is run each time.
 constexpr size_t most_host_bytes = 4096;
 /// A step counts as unlike the others if it recorded more than one of so many nodes. 25 such steps in a row are too many. Joining a
 /// group costs as much as recording one of so many of its nodes.
 constexpr size_t nodes_per_record = 8;
 constexpr unsigned unlike_step = 8, too_unlike = 200;
-/// The same for one node: 10 records in a row are too many.
+/// The same for one node: 10 steps in a row in which it was recorded that often are too many.
 constexpr unsigned unlike_node = 4, too_unlike_node = 40;
 
 bool is_recordable(const Node& node) {
@@ -176,18 +176,40 @@ Status RecordedKernels::run(PlanId id, std::span<Slot> inputs, std::span<Tensor>
                             const StepInfo& step, uint64_t frame_key) {
   NodeRecords& known = nodes_[id];
   if (plan_.nodes()[id].host_only) return run_now(id, inputs, outputs, step, frame_key);
-  for (const auto& record : known.records) {
-    if (!record->is_for(inputs)) continue;
+  if (known.step != step_) note_step(known);
+  if (Record* const record = find_record(known, inputs)) {
     keep_readable(inputs);
-    if (!repeat(*record, inputs, outputs)) continue;
-    ++repeated_;
-    known.unlike -= std::min(known.unlike, 1u);
-    return hold_back(*record);
+    if (repeat(*record, inputs, outputs)) {
+      ++repeated_;
+      ++known.repeated;
+      return hold_back(*record);
+    }
   }
   if (known.unlike >= too_unlike_node) drop_records(known);
   if (!known.unrecorded) return record(id, inputs, outputs, step);
   TROUPE_RETURN_IF_FAILED(flush());
   return run_now(id, inputs, outputs, step, frame_key);
+}
+
+/// Looks back at the last step in which a node has run, before its first run in another one.
+void RecordedKernels::note_step(NodeRecords& known) const {
+  const bool unlike = known.recorded * nodes_per_record > known.repeated + known.recorded;
+  known.unlike = unlike ? known.unlike + unlike_node : known.unlike - std::min(known.unlike, 1u);
+  known.step = step_;
+  known.repeated = known.recorded = known.expected = 0;
+}
+
+/// Returns the record of these inputs, or null. Iterations of a loop follow each other as they did before.
+RecordedKernels::Record* RecordedKernels::find_record(NodeRecords& known,
+                                                      std::span<const Slot> inputs) const {
+  const size_t count = known.records.size();
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = (known.expected + i) % count;
+    if (!known.records[at]->is_for(inputs)) continue;
+    known.expected = at + 1;
+    return known.records[at].get();
+  }
+  return nullptr;
 }
 
 Status RecordedKernels::run_now(PlanId id, std::span<Slot> inputs, std::span<Tensor> outputs,
@@ -239,7 +261,7 @@ Status RecordedKernels::record(PlanId id, std::span<Slot> inputs, std::span<Tens
   }
   if (known.unrecorded) return run(id, inputs, outputs, step, 0);
   ++recorded_;
-  known.unlike += unlike_node;
+  ++known.recorded;
   keep_readable(inputs);
   const PreparedNode& node = plan_.nodes()[id];
   KernelContext context(*node.node, inputs.data(), inputs.size(), outputs.data(), recording_, step, 0);
@@ -273,7 +295,7 @@ void RecordedKernels::drop_groups(const Record& record) {
 
 /// Drops the record of a node that was not used for the longest time.
 void RecordedKernels::make_room(NodeRecords& known) {
-  if (known.records.size() < most_records) return;
+  if (known.records.size() < (plan_.plan().has_loops() ? most_records_in_loops : most_records)) return;
   const auto oldest =
       std::ranges::min_element(known.records, {}, [](const auto& record) { return record->used; });
   drop_groups(**oldest);

@@ -51,13 +51,20 @@ class RecordedKernels {
   /// What is known of one node.
   struct NodeRecords {
     bool unrecorded = false;  ///< the node is run each time
-    unsigned unlike = 0;      ///< grows when the node is recorded, and shrinks when it is repeated
+    /// Grows with each step in which the node was recorded often, and shrinks with others.
+    unsigned unlike = 0;
+    uint64_t step = 0;  ///< the last step in which the node has run
+    /// How often in that step; several times if the node is in a loop.
+    size_t repeated = 0, recorded = 0;
+    size_t expected = 0;  ///< where the record of the next run is, if that is as in the step before
     std::vector<std::unique_ptr<Record>> records;
   };
 
   Status run_now(PlanId id, std::span<Slot> inputs, std::span<Tensor> outputs, const StepInfo& step,
                  uint64_t frame_key);
   Status record(PlanId id, std::span<Slot> inputs, std::span<Tensor> outputs, const StepInfo& step);
+  void note_step(NodeRecords& known) const;
+  Record* find_record(NodeRecords& known, std::span<const Slot> inputs) const;
   bool repeat(const Record& record, std::span<Slot> inputs, std::span<Tensor> outputs);
   Status hold_back(Record& record);
   void keep_readable(std::span<const Slot> inputs);

@@ -53,7 +53,7 @@ void StepContext::begin(StepHost& host, const StepInfo& info, uint64_t call) {
 bool StepContext::may_use_records() {
   constexpr uint32_t first_steps = 2;
   GpuQueue* const queue = device_.queue();
-  if (!queue || !may_record_ || info_.profiled || plan_.has_loops() || steps_ < first_steps) return false;
+  if (!queue || !may_record_ || info_.profiled || steps_ < first_steps) return false;
   if (!recorded_) {
     auto recorder = queue->make_recorder();
     may_record_ = recorder != nullptr;

@@ -12,56 +12,12 @@
 #include "graph/build/scope.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
+#include "tests/gpu/gpu_machine.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/gpu_runtime.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::test {
 namespace {
-
-constexpr const char* gpu_name = "/job:localhost/replica:0/task:0/device:GPU:0";
-
-/// Counts the nodes with this op that ran on the device, in a profiled step.
-size_t ran_on(const std::vector<DeviceProfile>& devices, std::string_view op, std::string_view device) {
-  size_t count = 0;
-  for (const DeviceProfile& profile : devices)
-    if (profile.device == device)
-      for (const NodeProfile& node : profile.nodes) count += node.op == op;
-  return count;
-}
-
-struct Machine {
-  explicit Machine(int gpus, size_t memory = 0) : runtime(options(gpus, memory)), graph(runtime.ops()) {}
-  static RuntimeOptions options(int gpus, size_t memory) {
-    RuntimeOptions options = with_gpus(gpus);
-    options.gpu_memory = memory;
-    return options;
-  }
-
-  Output variable(const char* name, const Tensor& initial) {
-    const Output variable = scope.with_name(name).add_one(
-        "VariableV2", {}, {{"dtype", initial.dtype()}, {"shape", PartialShape(initial.shape())}});
-    initializers.push_back(assign(scope, variable, scope.constant(initial)));
-    return variable;
-  }
-  Session open() {
-    Session session = runtime.session(graph);
-    session.run({scope.group(initializers)});
-    return session;
-  }
-
-  Runtime runtime;
-  Graph graph;
-  const Scope scope{graph};
-  std::vector<Output> initializers;
-};
-
-Tensor ramp(const Shape& shape, float scale) {
-  Tensor tensor = value_or_throw(Tensor::allocate(DType::Float, shape));
-  for (size_t i = 0; float& value : tensor.write<float>())
-    value = scale * (static_cast<float>(i++ * 7 % 11) - 5.0f);
-  return tensor;
-}
 
 /// A perceptron that is trained by gradient descent on one batch.
 struct Perceptron : Machine {
@@ -89,17 +45,6 @@ struct Perceptron : Machine {
     return {{images, ramp(Shape{4, 6}, 1)}, {labels, Tensor::vector<int32_t>({0, 2, 1, 2})}};
   }
 };
-
-boost::test_tools::assertion_result needs_gpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(has_gpu());
-  result.message() << "this process can use no GPU";
-  return result;
-}
-
-bool close(const Tensor& a, const Tensor& b) {
-  return std::ranges::equal(a.as<float>(), b.as<float>(),
-                            [](float x, float y) { return std::abs(x - y) <= 1e-5f * (1 + std::abs(y)); });
-}
 
 }  // namespace
 

@@ -60,7 +60,8 @@ Result<std::vector<Tensor>> run_op_there(const OpDevice& where, const SingleOp& 
   Feeds feeds;
   for (size_t i = 0; i < inputs.size(); ++i) feeds.emplace_back(op.sources[i], std::move(inputs[i]));
   std::vector<Output> fetches;
-  for (uint32_t i = 0; i < op.results(); ++i) fetches.push_back({op.id, i});
+  for (uint32_t i = 0; i < op.results(); ++i)
+    if (!is_local(op.node().output_types[i].dtype)) fetches.push_back({op.id, i});
   if (fetches.empty()) fetches.push_back({op.id, Output::control});
   return LocalRuntime(where.library, where.device, where.advance).run(op.graph, feeds, fetches);
 }
@@ -157,9 +158,9 @@ Result<std::vector<Tensor>> run_on_device(const OpDevice& where, const OpCase& s
   TROUPE_ASSIGN(const SingleOp op, SingleOp::make(sample.op, sample.inputs, sample.attrs, Known::Nothing));
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
-    TROUPE_ASSIGN(inputs.emplace_back(), in_host_memory(op.node(), i, true)
-                                             ? copy_of(sample.inputs[i])
-                                             : transfer(sample.inputs[i], host, where.device));
+    const bool on_host = in_host_memory(op.node(), i, true) || is_local(sample.inputs[i].dtype());
+    TROUPE_ASSIGN(inputs.emplace_back(),
+                  on_host ? copy_of(sample.inputs[i]) : transfer(sample.inputs[i], host, where.device));
   }
   TROUPE_ASSIGN(auto outputs, run_op_there(where, op, std::move(inputs)));
   for (Tensor& output : outputs) {

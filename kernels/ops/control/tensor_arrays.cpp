@@ -44,8 +44,9 @@ Result<ArrayPointer> array_to_read(const KernelContext& context) {
   return array;
 }
 
-Status output_flow(KernelContext& context, size_t i = 0) {
-  context.set_output(i, Tensor::scalar(0.0F));
+/// Passes the flow of an input on as output 0.
+Status output_flow(KernelContext& context, size_t input) {
+  context.set_output(0, context.input(input));
   return {};
 }
 
@@ -62,24 +63,8 @@ Result<Dims> first_indices(int64_t count) {
 
 // ---- make
 
-/// Outputs a handle and, unless the op is of a former version, the flow.
-Status output_array(KernelContext& context, ArrayPointer array) {
-  TROUPE_RETURN_IF_FAILED(output_handle(context, 0, std::move(array)));
-  return context.outputs().size() > 1 ? output_flow(context, 1) : Status();
-}
-
-Status run_make(KernelContext& context) {
-  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(0), "size"));
-  const Attributes& attrs = context.node().attrs;
-  const AttrValue* const equal = attrs.find("identical_element_shapes");
-  TROUPE_ASSIGN(ArrayPointer array,
-                TensorArray::make({.dtype = attrs.get<DType>("dtype"),
-                                   .element_shape = attrs.get<PartialShape>("element_shape"),
-                                   .may_grow = attrs.get<bool>("dynamic_size"),
-                                   .read_once = attrs.get<bool>("clear_after_read"),
-                                   .equal_shapes = equal && std::get<bool>(*equal)},
-                                  size));
-  return output_array(context, std::move(array));
+void clear_flow(const ArrayFlow& made, DeviceContext&) {
+  if (made.flow) made.flow->write<float>()[0] = 0;
 }
 
 Status run_gradient(KernelContext& context) {
@@ -91,7 +76,9 @@ Status run_gradient(KernelContext& context) {
   }
   TROUPE_ASSIGN(ArrayPointer gradient,
                 array->gradient(context.node().attrs.get<std::string>("source"), prefix));
-  return output_array(context, std::move(gradient));
+  TROUPE_RETURN_IF_FAILED(output_handle(context, 0, std::move(gradient)));
+  if (context.outputs().size() > 1) context.set_output(1, context.input(1));
+  return {};
 }
 
 Status run_size(KernelContext& context) {
@@ -113,7 +100,7 @@ Status run_write(KernelContext& context) {
   TROUPE_ASSIGN(const ArrayPointer array, array_in(context));
   TROUPE_ASSIGN(const int64_t index, integer_scalar(context.input(1), "index"));
   TROUPE_RETURN_IF_FAILED(array->write(index, context.input(2), writer(context)));
-  return output_flow(context);
+  return output_flow(context, context.inputs() - 1);
 }
 
 /// Returns rows [begin, end) of a tensor, in a shape.
@@ -138,7 +125,7 @@ Status run_scatter(KernelContext& context) {
     const auto at = static_cast<int64_t>(i);
     TROUPE_RETURN_IF_FAILED(array->write(indices[i], rows_as(value, at, at + 1, row), writer(context)));
   }
-  return output_flow(context);
+  return output_flow(context, context.inputs() - 1);
 }
 
 Status run_split(KernelContext& context) {
@@ -164,7 +151,7 @@ Status run_split(KernelContext& context) {
   if (begin != rows)
     return invalid_argument("the sum of lengths is " + std::to_string(begin) + ", but value has shape " +
                             value.shape().text());
-  return output_flow(context);
+  return output_flow(context, context.inputs() - 1);
 }
 
 // ---- read
@@ -227,6 +214,23 @@ Status differ(const TensorArray::Element& first, size_t i, const TensorArray::El
 }
 
 }  // namespace
+
+Result<ArrayFlow> check_array_make(KernelContext& context) {
+  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(0), "size"));
+  const Attributes& attrs = context.node().attrs;
+  const AttrValue* const equal = attrs.find("identical_element_shapes");
+  TROUPE_ASSIGN(ArrayPointer array,
+                TensorArray::make({.dtype = attrs.get<DType>("dtype"),
+                                   .element_shape = attrs.get<PartialShape>("element_shape"),
+                                   .may_grow = attrs.get<bool>("dynamic_size"),
+                                   .read_once = attrs.get<bool>("clear_after_read"),
+                                   .equal_shapes = equal && std::get<bool>(*equal)},
+                                  size));
+  TROUPE_RETURN_IF_FAILED(output_handle(context, 0, std::move(array)));
+  if (context.outputs().size() == 1) return ArrayFlow{nullptr};
+  TROUPE_ASSIGN(Tensor* const flow, context.output(1, Shape{}));
+  return ArrayFlow{flow};
+}
 
 Result<ElementParts> check_array_read(KernelContext& context) {
   TROUPE_ASSIGN(const ArrayPointer array, array_to_read(context));
@@ -471,7 +475,7 @@ void add_pack_ops(OpLibrary& library, const ArrayVersion& version) {
 }
 
 void add_kernels(OpLibrary& library, const ArrayVersion& version) {
-  library.kernel(host_kernel(version.op(""), run_make).any_type().inexpensive());
+  library.kernel(cpu_kernel(version.op(""), check_array_make, clear_flow).any_type().inexpensive());
   library.kernel(host_kernel(version.op("Grad"), run_gradient).inexpensive());
   library.kernel(host_kernel(version.op("Size"), run_size).inexpensive());
   library.kernel(host_kernel(version.op("Close"), run_close).inexpensive());

@@ -16,6 +16,13 @@ struct ElementPart {
 };
 using ElementParts = std::vector<ElementPart>;
 
+/// A flow, a float without meaning, that is set to zero; null: the op has none.
+struct ArrayFlow {
+  Tensor* flow;
+};
+/// Checks TensorArrayV3 and sets its output `handle`.
+Result<ArrayFlow> check_array_make(KernelContext& context);
+
 /// Checks TensorArrayReadV3. The output needs no computation if there is no part.
 Result<ElementParts> check_array_read(KernelContext& context);
 /// Checks TensorArrayGatherV3; part i is row i of the output. Fails with InvalidArgument if the elements differ in shape, and with

@@ -1,6 +1,8 @@
 // AddN on GPUs: see add_n.cpp.
 #include "kernels/ops/math/add_n.h"
 
+#include <string>
+
 #include "kernels/gpu/gpu_kernel.h"
 #include "kernels/gpu/launch.h"
 #include "kernels/gpu/map.h"
@@ -59,17 +61,19 @@ Status add_terms(const AddNArguments& arguments, DeviceContext& device) {
   return packed ? add_packs<T, width>(arguments, device) : add_packs<T, 1>(arguments, device);
 }
 
-Status compute_add_n(const AddNArguments& arguments, DeviceContext& device) {
-  if (!arguments.sum) return {};
-  return gpu::for_type(gpu::AllFloats{}, arguments.sum->dtype(),
-                       [&]<class T>(std::type_identity<T>) { return add_terms<T>(arguments, device); });
-}
-
 }  // namespace
+
+Status add_n_on_gpu(const AddNArguments& arguments, DeviceContext& device) {
+  if (!arguments.sum) return {};
+  Status status = unimplemented("GPUs add no tensors of " + std::string(name(arguments.sum->dtype())));
+  with_type(gpu::AllFloats{}, arguments.sum->dtype(),
+            [&]<class T>(std::type_identity<T>) { status = add_terms<T>(arguments, device); });
+  return status;
+}
 
 void add_add_n_on_gpu(OpLibrary& library) {
   for (const char* op : {"AddN", "AccumulateNV2"})
-    library.kernel(gpu_kernel(op, check_add_n, compute_add_n).on("T", dtypes(gpu::AllFloats{})));
+    library.kernel(gpu_kernel(op, check_add_n, add_n_on_gpu).on("T", dtypes(gpu::AllFloats{})));
 }
 
 }  // namespace troupe

@@ -18,4 +18,7 @@ struct AddNArguments {
 /// Fails with InvalidArgument if the inputs differ in shape.
 Result<AddNArguments> check_add_n(KernelContext& context);
 
+/// Adds the terms on a GPU. Fails with Unimplemented if they are no floating-point numbers.
+Status add_n_on_gpu(const AddNArguments& arguments, DeviceContext& device);
+
 }  // namespace troupe

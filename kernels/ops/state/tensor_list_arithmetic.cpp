@@ -14,9 +14,9 @@
 namespace troupe {
 namespace {
 
-/// Returns a scalar variant that holds this list or optional.
-Result<Tensor> handle_of(Variant value, Allocator& allocator) {
-  TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, allocator));
+/// Returns a scalar variant, in host memory, that holds this list or optional.
+Result<Tensor> handle_of(Variant value, const DeviceContext& device) {
+  TROUPE_ASSIGN(Tensor handle, Tensor::allocate(DType::Variant, Shape{}, device.host_memory()));
   handle.write<Variant>()[0] = std::move(value);
   return handle;
 }
@@ -24,26 +24,26 @@ Result<Tensor> handle_of(Variant value, Allocator& allocator) {
 // ---- ZerosLike
 
 /// Returns a tensor, list or optional like this one. Tensors that have to be filled with zeros are added to `zeros`.
-Result<Tensor> like(const Tensor& tensor, Allocator& memory, std::vector<Tensor>& zeros) {
+Result<Tensor> like(const Tensor& tensor, const DeviceContext& device, std::vector<Tensor>& zeros) {
   if (tensor.dtype() != DType::Variant) {
-    TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), memory));
+    TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), device.memory()));
     zeros.push_back(made);
     return made;
   }
   if (const OptionalValue* const from = find_optional(tensor)) {
     std::vector<Tensor> components = from->components;
     for (Tensor& component : components) {
-      TROUPE_ASSIGN(component, like(component, memory, zeros));
+      TROUPE_ASSIGN(component, like(component, device, zeros));
     }
-    return handle_of(std::make_unique<OptionalValue>(std::move(components)), memory);
+    return handle_of(std::make_unique<OptionalValue>(std::move(components)), device);
   }
   TROUPE_ASSIGN(const TensorList* const from, list_in(tensor));
   auto list = std::make_unique<TensorList>(*from);
   for (Tensor& element : list->elements)
     if (element.valid()) {
-      TROUPE_ASSIGN(element, like(element, memory, zeros));
+      TROUPE_ASSIGN(element, like(element, device, zeros));
     }
-  return handle_of(std::move(list), memory);
+  return handle_of(std::move(list), device);
 }
 
 void compute_zeros_like(const ListZerosLikeArguments& arguments, DeviceContext& device) {
@@ -55,7 +55,7 @@ void compute_zeros_like(const ListZerosLikeArguments& arguments, DeviceContext& 
 using Terms = std::vector<const Tensor*>;
 
 /// Returns the sum of one or more terms. Sums that have to be computed are added to `sums`.
-Result<Tensor> sum_of(Terms terms, Allocator& memory, std::vector<ListElementSum>& sums);
+Result<Tensor> sum_of(Terms terms, const DeviceContext& device, std::vector<ListElementSum>& sums);
 
 Status check_terms(const Terms& terms) {
   const Tensor& first = *terms[0];
@@ -82,7 +82,8 @@ Result<std::vector<const TensorList*>> lists_in(const Terms& terms) {
   return lists;
 }
 
-Result<Tensor> sum_of_lists(const Terms& terms, Allocator& memory, std::vector<ListElementSum>& sums) {
+Result<Tensor> sum_of_lists(const Terms& terms, const DeviceContext& device,
+                            std::vector<ListElementSum>& sums) {
   TROUPE_ASSIGN(const auto lists, lists_in(terms));
   auto sum = std::make_unique<TensorList>(*lists[0]);
   for (const TensorList* const list : lists) {
@@ -93,13 +94,14 @@ Result<Tensor> sum_of_lists(const Terms& terms, Allocator& memory, std::vector<L
     for (const TensorList* const list : lists)
       if (list->elements[i].valid()) elements.push_back(&list->elements[i]);
     if (elements.empty()) continue;
-    TROUPE_ASSIGN(Tensor element, sum_of(std::move(elements), memory, sums));
+    TROUPE_ASSIGN(Tensor element, sum_of(std::move(elements), device, sums));
     sum->set(i, std::move(element));
   }
-  return handle_of(std::move(sum), memory);
+  return handle_of(std::move(sum), device);
 }
 
-Result<Tensor> sum_of_optionals(const Terms& terms, Allocator& memory, std::vector<ListElementSum>& sums) {
+Result<Tensor> sum_of_optionals(const Terms& terms, const DeviceContext& device,
+                                std::vector<ListElementSum>& sums) {
   std::vector<Tensor> components;
   const size_t count = find_optional(*terms[0])->components.size();
   for (const Tensor* const term : terms) {
@@ -111,18 +113,18 @@ Result<Tensor> sum_of_optionals(const Terms& terms, Allocator& memory, std::vect
   for (size_t i = 0; i < count; ++i) {
     Terms parts;
     for (const Tensor* const term : terms) parts.push_back(&find_optional(*term)->components[i]);
-    TROUPE_ASSIGN(Tensor component, sum_of(std::move(parts), memory, sums));
+    TROUPE_ASSIGN(Tensor component, sum_of(std::move(parts), device, sums));
     components.push_back(std::move(component));
   }
-  return handle_of(std::make_unique<OptionalValue>(std::move(components)), memory);
+  return handle_of(std::make_unique<OptionalValue>(std::move(components)), device);
 }
 
-Result<Tensor> sum_of(Terms terms, Allocator& memory, std::vector<ListElementSum>& sums) {
+Result<Tensor> sum_of(Terms terms, const DeviceContext& device, std::vector<ListElementSum>& sums) {
   if (terms.size() == 1) return *terms[0];
-  if (find_optional(*terms[0])) return sum_of_optionals(terms, memory, sums);
-  if (terms[0]->dtype() == DType::Variant) return sum_of_lists(terms, memory, sums);
+  if (find_optional(*terms[0])) return sum_of_optionals(terms, device, sums);
+  if (terms[0]->dtype() == DType::Variant) return sum_of_lists(terms, device, sums);
   TROUPE_RETURN_IF_FAILED(check_terms(terms));
-  TROUPE_ASSIGN(Tensor sum, Tensor::allocate(terms[0]->dtype(), terms[0]->shape(), memory));
+  TROUPE_ASSIGN(Tensor sum, Tensor::allocate(terms[0]->dtype(), terms[0]->shape(), device.memory()));
   sums.push_back({std::move(terms), sum});
   return sum;
 }
@@ -143,7 +145,7 @@ void compute_add_n(const ListAddNArguments& arguments, DeviceContext& device) {
 
 Result<ListZerosLikeArguments> check_list_zeros_like(KernelContext& context) {
   ListZerosLikeArguments arguments;
-  TROUPE_ASSIGN(Tensor list, like(context.input(0), context.device().memory(), arguments.zeros));
+  TROUPE_ASSIGN(Tensor list, like(context.input(0), context.device(), arguments.zeros));
   context.set_output(0, std::move(list));
   return arguments;
 }
@@ -152,7 +154,7 @@ Result<ListAddNArguments> check_list_add_n(KernelContext& context) {
   ListAddNArguments arguments;
   Terms terms;
   for (size_t i = 0; i < context.inputs(); ++i) terms.push_back(&context.input(i));
-  TROUPE_ASSIGN(Tensor sum, sum_of(std::move(terms), context.device().memory(), arguments.sums));
+  TROUPE_ASSIGN(Tensor sum, sum_of(std::move(terms), context.device(), arguments.sums));
   context.set_output(0, std::move(sum));
   return arguments;
 }

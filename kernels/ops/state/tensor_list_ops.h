@@ -32,6 +32,11 @@ using ListParts = std::vector<ListPart>;
 Result<ListParts> check_list_stack(KernelContext& context);
 void compute_list_parts(const ListParts& parts, DeviceContext& device);
 
+/// Check TensorListGather; part i is row i of the output. And TensorListConcat, whose parts are one behind the other; output 1 is
+/// complete. Fail with InvalidArgument if elements do not fit each other, or a shape is not known.
+Result<ListParts> check_list_gather(KernelContext& context);
+Result<ListParts> check_list_concat(KernelContext& context);
+
 // What all ops on lists use.
 
 /// Returns the shape that an argument element_shape means: a vector, in which -1 is an unknown dimension, or the scalar -1.

@@ -88,25 +88,6 @@ Status run_split(KernelContext& context) {
 
 // ---- to a tensor
 
-Result<ListParts> check_gather(KernelContext& context) {
-  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
-  TROUPE_ASSIGN(const Dims indices, integer_vector(context.input(1), "indices"));
-  TROUPE_RETURN_IF_FAILED(check_indices(context.input(1), static_cast<int64_t>(list->size())));
-  TROUPE_ASSIGN(const PartialShape requested, element_shape_in(context.input(2)));
-  TROUPE_ASSIGN(PartialShape shape, merge(requested, list->element_shape));
-  for (const int64_t index : indices)
-    if (const Tensor& element = list->elements[static_cast<size_t>(index)]; element.valid()) {
-      TROUPE_ASSIGN(shape, merge(shape, element.shape()));
-    }
-  const auto count = static_cast<int64_t>(indices.size());
-  TROUPE_ASSIGN(Tensor* const output, stacked_output(context, *list, count, shape));
-  ListParts parts;
-  for (int64_t i = 0; i < count; ++i)
-    parts.push_back(
-        {list->elements[static_cast<size_t>(indices[static_cast<size_t>(i)])], output->rows(i, i + 1)});
-  return parts;
-}
-
 /// What is known of the elements that are concatenated.
 struct ConcatShape {
   PartialShape rest;             ///< without the first dimension
@@ -166,37 +147,6 @@ Result<int64_t> length_of(const TensorList& list, size_t i, const ConcatShape& s
   if (shape.length != unknown_dim) return shape.length;
   return invalid_argument("element " + std::to_string(i) + " was never set, and leading_dims has only " +
                           std::to_string(shape.leading.size()) + " elements");
-}
-
-Result<ListParts> check_concat(KernelContext& context) {
-  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
-  TROUPE_ASSIGN(ConcatShape shape, requested_shape(context, *list));
-  TROUPE_RETURN_IF_FAILED(add_elements(*list, shape));
-  if (!shape.rest.fully_known())
-    return invalid_argument(
-        "no element is set, and the element shape without its first dimension is not fully known: " +
-        shape.rest.text());
-  TROUPE_ASSIGN(Tensor* const lengths, context.output(1, Shape::vector(static_cast<int64_t>(list->size()))));
-  int64_t rows = 0;
-  for (size_t i = 0; i < list->size(); ++i) {
-    TROUPE_ASSIGN(const int64_t length, length_of(*list, i, shape));
-    if (length < 0 || length > INT64_MAX - rows)
-      return invalid_argument("element " + std::to_string(i) + " cannot have " + std::to_string(length) +
-                              " rows");
-    lengths->write<int64_t>()[i] = length;
-    rows += length;
-  }
-  TROUPE_ASSIGN(const Shape rest, shape.rest.to_shape(list->dtype));
-  TROUPE_ASSIGN(const Shape whole, Shape::make(Dims(rest.dims()).with(0, rows), list->dtype));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, whole));
-  ListParts parts;
-  int64_t begin = 0;
-  for (size_t i = 0; i < list->size(); ++i) {
-    const int64_t end = begin + lengths->as<int64_t>()[i];
-    parts.push_back({list->elements[i], output->rows(begin, end)});
-    begin = end;
-  }
-  return parts;
 }
 
 // ---- shapes
@@ -259,7 +209,7 @@ void add_gathers(OpLibrary& library) {
                  .output("values: element_dtype")
                  .attr("element_dtype: type")
                  .gradient(list_gather_gradient));
-  library.kernel(cpu_kernel("TensorListGather", check_gather, compute_list_parts));
+  library.kernel(cpu_kernel("TensorListGather", check_list_gather, compute_list_parts));
   library.op(list_op("Concat", concat_shape)
                  .input("input_handle: variant")
                  .output("tensor: element_dtype")
@@ -277,10 +227,60 @@ void add_gathers(OpLibrary& library) {
                  .attr("shape_type: {int32, int64}")
                  .gradient(list_concat_gradient));
   for (const char* name : {"TensorListConcat", "TensorListConcatV2"})
-    library.kernel(cpu_kernel(name, check_concat, compute_list_parts));
+    library.kernel(cpu_kernel(name, check_list_concat, compute_list_parts));
 }
 
 }  // namespace
+
+Result<ListParts> check_list_gather(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
+  TROUPE_ASSIGN(const Dims indices, integer_vector(context.input(1), "indices"));
+  TROUPE_RETURN_IF_FAILED(check_indices(context.input(1), static_cast<int64_t>(list->size())));
+  TROUPE_ASSIGN(const PartialShape requested, element_shape_in(context.input(2)));
+  TROUPE_ASSIGN(PartialShape shape, merge(requested, list->element_shape));
+  for (const int64_t index : indices)
+    if (const Tensor& element = list->elements[static_cast<size_t>(index)]; element.valid()) {
+      TROUPE_ASSIGN(shape, merge(shape, element.shape()));
+    }
+  const auto count = static_cast<int64_t>(indices.size());
+  TROUPE_ASSIGN(Tensor* const output, stacked_output(context, *list, count, shape));
+  ListParts parts;
+  for (int64_t i = 0; i < count; ++i)
+    parts.push_back(
+        {list->elements[static_cast<size_t>(indices[static_cast<size_t>(i)])], output->rows(i, i + 1)});
+  return parts;
+}
+
+Result<ListParts> check_list_concat(KernelContext& context) {
+  TROUPE_ASSIGN(const TensorList* const list, list_in(context.input(0), element_dtype(context)));
+  TROUPE_ASSIGN(ConcatShape shape, requested_shape(context, *list));
+  TROUPE_RETURN_IF_FAILED(add_elements(*list, shape));
+  if (!shape.rest.fully_known())
+    return invalid_argument(
+        "no element is set, and the element shape without its first dimension is not fully known: " +
+        shape.rest.text());
+  TROUPE_ASSIGN(Tensor* const lengths, context.output(1, Shape::vector(static_cast<int64_t>(list->size()))));
+  int64_t rows = 0;
+  for (size_t i = 0; i < list->size(); ++i) {
+    TROUPE_ASSIGN(const int64_t length, length_of(*list, i, shape));
+    if (length < 0 || length > INT64_MAX - rows)
+      return invalid_argument("element " + std::to_string(i) + " cannot have " + std::to_string(length) +
+                              " rows");
+    lengths->write<int64_t>()[i] = length;
+    rows += length;
+  }
+  TROUPE_ASSIGN(const Shape rest, shape.rest.to_shape(list->dtype));
+  TROUPE_ASSIGN(const Shape whole, Shape::make(Dims(rest.dims()).with(0, rows), list->dtype));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, whole));
+  ListParts parts;
+  int64_t begin = 0;
+  for (size_t i = 0; i < list->size(); ++i) {
+    const int64_t end = begin + lengths->as<int64_t>()[i];
+    parts.push_back({list->elements[i], output->rows(begin, end)});
+    begin = end;
+  }
+  return parts;
+}
 
 void add_tensor_list_parts(OpLibrary& library) {
   add_scatters(library);
