@@ -18,6 +18,7 @@
 #include "actors/step/session_server.h"
 #include "actors/task.h"
 #include "devices/cpu_device.h"
+#include "devices/gpu_queue.h"
 #include "devices/gpus.h"
 #include "messages/env/random_id.h"
 #include "messages/wire/limits.h"
@@ -223,6 +224,12 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
 Status Runtime::status() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->failure;
+}
+
+Result<std::string> Runtime::Impl::exchange_name_of_gpu() const {
+  for (const auto& site : tasks.front()->sites)
+    if (GpuQueue* const queue = site->device->context().queue()) return queue->exchange_name();
+  return not_found("the task has no GPU");
 }
 
 Status Runtime::link_status(const std::string& task) const {

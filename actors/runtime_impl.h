@@ -43,6 +43,9 @@ struct Runtime::Impl {
   std::unique_ptr<ClientNode> connect(const MasterOptions& master, int64_t deadline) const;
   void join();
   void fail(const Status& status);
+  /// Returns the name under which GPU:0 of the first task exchanges tensors with other GPUs (GpuQueue::exchange_name). Fails with
+  /// NotFound if there is none.
+  Result<std::string> exchange_name_of_gpu() const;
 
   const RuntimeOptions options;
   std::mutex mutex;

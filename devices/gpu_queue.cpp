@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "devices/gpu_communicator.h"
 #include "devices/gpu_recorder.h"
 
 namespace troupe {
@@ -10,6 +11,13 @@ namespace troupe {
 std::unique_ptr<GpuRecorder> GpuQueue::make_recorder() { return nullptr; }
 const void* GpuQueue::kept(const void* bytes, size_t) { return bytes; }
 Result<void*> GpuQueue::compiled(const std::string&) { return nullptr; }
+Result<std::string> GpuQueue::exchange_name() {
+  return unavailable("this GPU exchanges no tensors with other GPUs");
+}
+Result<std::string> GpuQueue::new_communicator_id() { return exchange_name().status(); }
+Result<std::unique_ptr<GpuCommunicator>> GpuQueue::make_communicator(const std::string&, int, int) {
+  return exchange_name().status();
+}
 void GpuQueue::issue_on_host(std::function<void()> work) {
   const std::function<void()> now = std::move(work);
   now();

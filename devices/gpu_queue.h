@@ -24,7 +24,8 @@ Status take_fault(GpuFault& fault);
 /// Returns where kernels report that run on the host, on the calling thread.
 GpuFault& host_fault();
 
-class GpuRecorder;  // devices/gpu_recorder.h
+class GpuCommunicator;  // devices/gpu_communicator.h
+class GpuRecorder;      // devices/gpu_recorder.h
 
 class GpuQueue {
  public:
@@ -50,6 +51,17 @@ class GpuQueue {
   /// Completes the copies to the host that have ended. For callers that would sleep until then; copies complete without it, too.
   virtual void poll() = 0;
   virtual bool tf32() const = 0;  ///< whether products of float may use TF32
+
+  /// Returns a name of this GPU that no other GPU of any machine has: "means/GPU". GPUs with equal means can exchange tensors.
+  /// Fails with Unavailable, and the reason, if it can exchange none.
+  virtual Result<std::string> exchange_name();
+  /// Returns what names a communicator that is to be made: up to 1,024 bytes. Fails with Unavailable.
+  virtual Result<std::string> new_communicator_id();
+  /// Begins to connect this GPU, as the member `rank`, with those of the other members, which do the same; the first exchange fails
+  /// if that fails. The queue must outlive the communicator. Fails with InvalidArgument if the id has a wrong form.
+  virtual Result<std::unique_ptr<GpuCommunicator>> make_communicator(const std::string& id, int rank,
+                                                                     int members);
+
   /// Begin and end a range for profilers: what the calling thread issues in between has this name. Ranges may be nested.
   virtual void begin_range(const char* /*name*/) {}
   virtual void end_range() {}

@@ -63,8 +63,9 @@ const auto& receivers() {
       CheckpointRestored, SaveShard, ShardSaved, ReadShards, ShardsRead, ApplyShards, ShardsApplied,
       DropShards,                         // checkpoint
       DescribeCluster, ClusterDescribed,  // registrar
-      BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate, Relocated,
-      ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed, EndTraining, ControlTraining,
+      NameGpu, GpuNamed, BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun,
+      Relocate, Relocated, ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed,
+      EndTraining, ControlTraining,
       TrainingControlled,           // trainer
       DescribeNode, NodeDescribed,  // monitor
       BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived, RoundFixed, FinishRound,
@@ -112,6 +113,7 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<ReadShards, ShardsRead>(request, answer) ||
          goes_with<ApplyShards, ShardsApplied>(request, answer) ||
          goes_with<DescribeCluster, ClusterDescribed>(request, answer) ||
+         goes_with<NameGpu, GpuNamed>(request, answer) ||
          goes_with<BeginTraining, TrainingBegun>(request, answer) ||
          goes_with<AssignShards, ShardsAssigned>(request, answer) ||
          goes_with<RunRounds, RoundsRun>(request, answer) ||

@@ -102,11 +102,13 @@ class StepCompiler {
   }
 
   Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
-    // An op of a service may have no kernel. Ops of the variable service then run on any device; ops of other services run on the
-    // CPU, because their actors keep tensors in host memory.
+    // An op of a service may have no kernel. Ops of the variable service then run on any device; ops of other services run where
+    // they say, or on the CPU, because their actors keep tensors in host memory.
     const auto has_kernel = [this](const Node& node, std::string_view type) {
-      if (node.op->served_by == ServedBy::Service && library_.kernels.of(node.op->name).empty())
+      if (node.op->served_by == ServedBy::Service && library_.kernels.of(node.op->name).empty()) {
+        if (node.op->served_on) return type == node.op->served_on(node.attrs);
         return type == "CPU" || node.op->is_of_service(variable_service);
+      }
       return library_.kernels.has(node, type);
     };
     PlacementOptions placement;

@@ -26,8 +26,8 @@ typedef struct troupe_runtime_options {
   /// The folders that must contain all files that sessions name, also those of other processes; none: files may be anywhere.
   const char* const* roots;
   size_t root_count;
-  int32_t
-      gpus;  ///< how many GPUs are used, as the devices GPU:0, GPU:1, ...; 0: all that the process sees; -1: none
+  /// How many GPUs are used, as the devices GPU:0, GPU:1, ...; 0: all that the process sees; -1: none.
+  int32_t gpus;
   int32_t first_gpu;    ///< GPU:0 is this one of those that the process sees, and the others follow
   uint64_t gpu_memory;  ///< the most bytes of each that tensors may use; 0: 95 % of what is free
   int32_t tf32;  ///< whether products and convolutions of float on GPUs may round their factors to TF32

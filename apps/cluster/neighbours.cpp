@@ -4,16 +4,12 @@
 #include <thread>
 
 namespace troupe::cluster {
-namespace {
-
-constexpr const char* servers_job = "ps";
-
-}  // namespace
-
 std::string host_of(const std::string& endpoint) {
   std::string host = endpoint.substr(0, endpoint.rfind(':'));
   return host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
 }
+
+bool uses_gpus(const std::string& job) { return job != "ps"; }
 
 Neighbours neighbours_of(const ClusterSpec& cluster, const std::string& job, int task,
                          const std::function<std::string(const std::string& endpoint)>& host) {
@@ -23,11 +19,11 @@ Neighbours neighbours_of(const ClusterSpec& cluster, const std::string& job, int
     for (const auto& [other, endpoint] : tasks) {
       if (host(endpoint) != here) continue;
       ++result.processes;
-      if (other_job == servers_job) continue;
+      if (!uses_gpus(other_job)) continue;
       if (other_job == job && other == task) result.gpu_rank = result.gpu_users;
       ++result.gpu_users;
     }
-  if (job == servers_job) result.gpu_users = 0;
+  if (!uses_gpus(job)) result.gpu_users = 0;
   return result;
 }
 

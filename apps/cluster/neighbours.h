@@ -13,6 +13,9 @@ namespace troupe::cluster {
 /// Returns the host of an endpoint: "::1" for "[::1]:4242".
 std::string host_of(const std::string& endpoint);
 
+/// Returns whether tasks of a job compute on GPUs: all but those of the job "ps", the parameter servers.
+bool uses_gpus(const std::string& job);
+
 /// The place of a process among those of its machine.
 struct Neighbours {
   size_t processes = 1;  ///< how many there are, including this one
@@ -20,8 +23,7 @@ struct Neighbours {
   size_t gpu_rank = 0;   ///< how many of these come before this one
 };
 
-/// Returns the place of a task among those of the cluster with the same host. All compute on GPUs but those of the job "ps", the
-/// parameter servers. `host` returns the host of an endpoint.
+/// Returns the place of a task among those of the cluster with the same host. `host` returns the host of an endpoint.
 Neighbours neighbours_of(const ClusterSpec& cluster, const std::string& job, int task,
                          const std::function<std::string(const std::string& endpoint)>& host = host_of);
 

@@ -156,6 +156,10 @@ std::string name_of(ReplicationMode mode) {
   return {};
 }
 
+Collectives read_collectives(const std::string& name) {
+  return name == "nccl" ? Collectives::Nccl : name == "host" ? Collectives::Host : Collectives::Auto;
+}
+
 Replication read_replication(const Reader& replication) {
   Replication out;
   out.mode = read_mode(replication.string("mode"));
@@ -164,6 +168,7 @@ Replication read_replication(const Reader& replication) {
   out.backup_workers = replication.get<int64_t>("backup_workers");
   out.staleness = replication.get<int64_t>("staleness");
   out.average_every = replication.get<int64_t>("average_every");
+  if (replication.has("collectives")) out.collectives = read_collectives(replication.string("collectives"));
   if (replication.has("compression")) out.compression = replication.string("compression");
   out.keep = replication.get<double>("keep");
   if (replication.has("combine")) out.combine = replication.text("combine");

@@ -139,6 +139,9 @@ struct EarlyStop {
 
 enum class ReplicationMode : uint8_t { Local, Sync, Async, Ssp, Hogwild, AllReduce, LocalSgd };
 
+/// Where the workers of the modes allreduce and local_sgd add tensors up.
+enum class Collectives : uint8_t { Auto, Host, Nccl };
+
 struct Replication {
   ReplicationMode mode = ReplicationMode::Local;
   bool follows_cluster = false;    ///< whether the run file leaves the mode to RunConfig::use_tasks()
@@ -149,6 +152,7 @@ struct Replication {
   std::optional<Optimizer> outer;  ///< of mode local_sgd: what updates the variables in an averaging
   /// Of mode allreduce: whether each worker has the state of the optimizer for a part of the variables only.
   bool shard_optimizer = false;
+  Collectives collectives = Collectives::Auto;
   std::string compression = "none";  ///< the form in which gradients travel
   double keep = 0;                   ///< of compression topk: the share of the elements that travel
   /// Of mode sync: the expression that takes the place of the mean of gradients; may be empty.
@@ -208,6 +212,8 @@ struct Cluster {
   /// The tasks that own the variables, which are assigned to them in turn; a task may occur more than once. Empty: the parameter
   /// servers or, if there are none, a worker.
   std::vector<std::string> owners = {};
+  /// Whether workers without parameter servers add tensors up on their GPUs (apps/train/gpu_exchange.h).
+  bool exchanges_on_gpus = false;
 };
 
 /// Where the samples are kept after data.map.

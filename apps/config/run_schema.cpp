@@ -301,6 +301,11 @@ constexpr Key keys[] = {
     {"train.replication.shard_optimizer", Kind::Boolean,
      "whether each worker has the optimizer's state of a part of the variables only, which it updates for all",
      {.initial = "false", .when = "mode=allreduce"}},
+    {"train.replication.collectives", Kind::Choice,
+     "where the workers add their gradients up. nccl: on their GPUs, which NCCL connects; then the last bits are not those of one "
+     "process. auto: nccl if each worker has one shard and a GPU of its own, gradients are not compressed and the cluster uses no "
+     "TLS, which NCCL does not know; else host",
+     {.initial = "\"auto\"", .choices = "auto|host|nccl", .when = "mode=allreduce|local_sgd"}},
     {"train.replication.compression", Kind::Choice,
      "the form in which gradients travel between workers; topk: only the largest elements. What gets lost is added to the next gradient",
      {.initial = "\"none\"", .choices = "none|bfloat16|float16|topk", .when = "mode=sync|allreduce"}},

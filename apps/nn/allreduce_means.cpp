@@ -54,14 +54,18 @@ void AllReduceMeans::add_bucket(const Scope& scope, const std::vector<Shard>& sh
                                 const std::vector<size_t>& bucket, int64_t root,
                                 std::vector<Gradient>& means) {
   const std::string key = "bucket_" + std::to_string(buckets_++);
+  const DType dtype = scope.dtype(std::get<Output>(shards.front().gradients[bucket.front()]));
+  const bool on_gpus = !gpus_.empty() && (dtype == DType::Float || dtype == DType::Double);
   for (const Shard& shard : shards) {
+    const Scope there = on_gpus ? scope.with_device(gpus_[static_cast<size_t>(shard.index)]) : scope;
     std::vector<Output> inputs;
     for (const size_t i : bucket) inputs.push_back(std::get<Output>(shard.gradients[i]));
     inputs.push_back(shard.samples);
     Attributes attrs = attributes(shard, key);
+    if (on_gpus) attrs.set("members", gpus_);
     attrs.set("N", static_cast<int64_t>(bucket.size()));
     attrs.set("root", root);
-    const NodeId node = scope.with_prefix("allreduce").with_name(key).add("WeightedAllReduce", inputs, attrs);
+    const NodeId node = there.with_prefix("allreduce").with_name(key).add("WeightedAllReduce", inputs, attrs);
     if (&shard == &shards.front())
       for (uint32_t i = 0; i < bucket.size(); ++i) means[bucket[i]] = Output{node, i};
     nodes_.push_back({node, Output::control});

@@ -21,9 +21,11 @@ class AllReduceMeans {
     Output samples;                   ///< an int64 scalar: the number of samples of the shard
     std::vector<Gradient> gradients;  ///< of the same variables in all shards; rows may occur several times
   };
-  /// `members` has the device of each shard. `group` must differ between trainings that share devices.
-  AllReduceMeans(std::vector<std::string> members, std::string group)
-      : members_(std::move(members)), group_(std::move(group)) {}
+  /// `members` has the device of each shard, a CPU. `group` must differ between trainings that share devices. `gpus` has a GPU for
+  /// each shard, or nothing: these GPUs, which differ, compute the means of dense gradients of float and double, and add in an
+  /// order of their own.
+  AllReduceMeans(std::vector<std::string> members, std::string group, std::vector<std::string> gpus = {})
+      : members_(std::move(members)), gpus_(std::move(gpus)), group_(std::move(group)) {}
 
   /// Returns the mean of each gradient over all shards. `shards` are those of this graph, at least one. Gradients are expected
   /// to be made in reverse order, as the backward pass does for variables in the order of their use. Rows have each index once,
@@ -47,7 +49,7 @@ class AllReduceMeans {
                     const std::vector<Shard>& shards, Input input);
   Attributes attributes(const Shard& shard, const std::string& key) const;
 
-  std::vector<std::string> members_;
+  std::vector<std::string> members_, gpus_;
   std::string group_;
   std::vector<Output> nodes_;
   size_t buckets_ = 0;

@@ -6,6 +6,7 @@
 
 #include "actors/engine/role.h"
 #include "actors/node_services.h"
+#include "actors/runtime_impl.h"
 #include "apps/services/job_thread.h"
 #include "apps/services/run_control_role.h"
 #include "apps/train/costs_wire.h"
@@ -106,6 +107,7 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   for (const auto job : message->getJobs()) tasks[std::string(view(job.getName()))] = job.getTasks();
   config.cluster.are_processes = true;
   config.cluster.owners = read(message->getOwners());
+  config.cluster.exchanges_on_gpus = message->getExchangesOnGpus();
   training.set_gate({});
   if (config.train.replication.mode == config::ReplicationMode::Ssp)
     TROUPE_RETURN_IF_FAILED(set_gate(training, runtime, *message));
@@ -113,6 +115,13 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   training.set_replica(replica);
   Draft<wire::TrainingBegun> draft;
   describe(*replica, *draft);
+  return AnyMessage(draft.finish());
+}
+
+Result<AnyMessage> name_gpu(const Runtime& runtime) {
+  TROUPE_ASSIGN(const std::string name, runtime.impl().exchange_name_of_gpu());
+  Draft<wire::GpuNamed> draft;
+  draft->setName(as_text(name));
   return AnyMessage(draft.finish());
 }
 
@@ -219,6 +228,9 @@ struct Work {
 class TrainerRole final : public Role {
  public:
   TrainerRole(Runtime& runtime, std::shared_ptr<Work> shared) : runtime_(runtime), work_(std::move(shared)) {
+    on<wire::NameGpu>([this](const auto&, Reply reply) {
+      work_->rounds.post([&runtime = runtime_] { return name_gpu(runtime); }, std::move(reply));
+    });
     on<wire::BeginTraining>(
         [this](const auto& message, Reply reply) { begin_for(message, std::move(reply)); });
     on<wire::AssignShards>([this](const auto& message, Reply reply) {

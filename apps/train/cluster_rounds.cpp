@@ -9,6 +9,7 @@
 #include "apps/services/trainer.h"
 #include "apps/train/cluster_arrivals.h"
 #include "apps/train/costs_wire.h"
+#include "apps/train/gpu_exchange.h"
 #include "messages/env/env.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/trainer.capnp.h"
@@ -73,6 +74,7 @@ AnyMessage ClusterRounds::begin_message() const {
   write(coordinator_address_, draft->initCoordinator());
   const auto& owners = config_.cluster.owners;
   write(owners, draft->initOwners(static_cast<uint32_t>(owners.size())));
+  draft->setExchangesOnGpus(config_.cluster.exchanges_on_gpus);
   draft->setRun(run_);
   draft->setPatience(static_cast<uint64_t>(config_.train.fault.trainer_timeout.count()));
   return draft.finish();
@@ -82,6 +84,9 @@ void ClusterRounds::begin(uint64_t round) {
   std::vector<AddressedRequest> requests;
   coordinator_address_ = servers_.roles("rounds").front();
   servers_.begin_mirrors();
+  Trainers trainers;
+  for (const Worker& worker : workers_) trainers.emplace_back(worker.task, worker.trainer);
+  config_.cluster.exchanges_on_gpus = exchange_on_gpus(runtime_, config_, trainers);
   const AnyMessage message = begin_message();
   for (Worker& worker : workers_) {
     requests.push_back({worker.trainer, message});

@@ -13,6 +13,7 @@ Peers::Peers(const config::RunConfig& config, int64_t worker, std::string group)
     : n_shards_(config.shards()), worker_(worker), group_(std::move(group)) {
   const auto found = config.cluster.tasks.find("worker");
   if (found != config.cluster.tasks.end()) workers_ = std::max<int64_t>(1, found->second);
+  exchanges_on_gpus_ = config.cluster.exchanges_on_gpus;
 }
 
 std::vector<int64_t> Peers::shards() const {
@@ -31,6 +32,13 @@ std::vector<std::string> Peers::tasks_of_shards() const {
   std::vector<std::string> tasks;
   for (int64_t shard = 0; shard < n_shards_; ++shard) tasks.push_back(task_of(shard % workers_));
   return tasks;
+}
+
+std::vector<std::string> Peers::gpus_of_shards() const {
+  std::vector<std::string> gpus;
+  if (!exchanges_on_gpus_) return gpus;
+  for (const std::string& task : tasks_of_shards()) gpus.push_back(task + "/device:GPU:0");
+  return gpus;
 }
 
 int64_t Peers::owner_of(const Scope& scope, Output variable) {

@@ -24,6 +24,8 @@ class Peers {
   /// Returns the task of each worker that has shards, and of the worker of each shard.
   std::vector<std::string> tasks() const;
   std::vector<std::string> tasks_of_shards() const;
+  /// Returns the GPUs on which the shards' workers add tensors up, by shard; nothing if they do so on CPUs.
+  std::vector<std::string> gpus_of_shards() const;
   /// Returns the worker that owns a variable, and whether it is this one.
   static int64_t owner_of(const Scope& scope, Output variable);
   bool is_mine(const Scope& scope, Output variable) const { return owner_of(scope, variable) == worker_; }
@@ -34,6 +36,7 @@ class Peers {
  private:
   int64_t workers_ = 1, n_shards_ = 1;
   int64_t worker_ = 0;
+  bool exchanges_on_gpus_ = false;
   std::string group_;
 };
 

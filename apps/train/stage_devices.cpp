@@ -1,5 +1,9 @@
 #include "apps/train/stage_devices.h"
 
+#include <algorithm>
+
+#include "actors/runtime_impl.h"
+#include "apps/cluster/neighbours.h"
 #include "apps/cluster/planned_tasks.h"
 
 namespace troupe::train {
@@ -10,13 +14,28 @@ std::string device_of_worker(int64_t number, int64_t per_worker) {
   return per_worker == 1 ? task : task + "/device:CPU:" + std::to_string(number % per_worker);
 }
 
+/// Divides the GPUs of the machine, or `wanted` of them, among the tasks that compute on GPUs.
+void divide_gpus(int wanted, std::vector<TaskOptions>& tasks) {
+  const auto uses_gpus = [](const TaskOptions& task) { return cluster::uses_gpus(task.job); };
+  cluster::Neighbours place{tasks.size(), static_cast<size_t>(std::ranges::count_if(tasks, uses_gpus)), 0};
+  const auto gpus = gpus_of(TaskOptions{.gpus = wanted});
+  for (TaskOptions& task : tasks) {
+    task.gpus = gpus ? 0 : wanted;  // the runtime says what is wrong with the number
+    if (!gpus || !uses_gpus(task)) continue;
+    const cluster::GpuShare share = cluster::share_of_gpus(*gpus, place);
+    task.gpus = share.count;
+    task.first_gpu = share.first;
+    ++place.gpu_rank;
+  }
+}
+
 }  // namespace
 
 std::vector<TaskOptions> tasks_in_process(const config::RunConfig& config) {
   auto tasks = tasks_of({config.cluster.tasks.begin(), config.cluster.tasks.end()},
                         static_cast<int>(config.devices()));
   if (tasks.empty()) tasks.push_back({.cpus = static_cast<int>(config.devices())});
-  for (TaskOptions& task : tasks) task.gpus = config.run.gpus;
+  divide_gpus(config.run.gpus, tasks);
   return tasks;
 }
 

@@ -9,6 +9,7 @@
 
 #include "devices/cuda/cuda_recorder.h"
 #include "devices/cuda/cuda_status.h"
+#include "devices/cuda/nccl_communicator.h"
 
 namespace troupe {
 namespace {
@@ -186,6 +187,47 @@ std::unique_ptr<GpuRecorder> CudaDevice::make_recorder() {
 void CudaDevice::begin_range(const char* name) { nvtxRangePushA(name); }
 
 void CudaDevice::end_range() { nvtxRangePop(); }
+
+// ---- Exchanges with other GPUs
+
+Result<const CudaNccl*> CudaDevice::nccl() {
+  const std::lock_guard lock(loading_);
+  if (!nccl_) nccl_ = load_nccl();
+  if (!*nccl_) return nccl_->status();
+  return &**nccl_;
+}
+
+Result<std::string> CudaDevice::exchange_name() {
+  TROUPE_ASSIGN(const CudaNccl* const library, nccl());
+  cudaDeviceProp properties{};
+  TROUPE_RETURN_IF_FAILED(
+      cuda_status(cudaGetDeviceProperties(&properties, options_.index), "reading the name of a GPU"));
+  std::string name = "nccl-" + std::to_string(library->version) + '/';
+  constexpr std::string_view digits = "0123456789abcdef";
+  for (const char byte : properties.uuid.bytes) {
+    name += digits[static_cast<uint8_t>(byte) / 16];
+    name += digits[static_cast<uint8_t>(byte) % 16];
+  }
+  return name;
+}
+
+Result<std::string> CudaDevice::new_communicator_id() {
+  TROUPE_ASSIGN(const CudaNccl* const library, nccl());
+  TROUPE_ASSIGN(const ncclUniqueId id, new_nccl_id(*library));
+  return std::string(id.internal, sizeof id.internal);
+}
+
+Result<std::unique_ptr<GpuCommunicator>> CudaDevice::make_communicator(const std::string& id, int rank,
+                                                                       int members) {
+  TROUPE_ASSIGN(const CudaNccl* const library, nccl());
+  ncclUniqueId named;
+  if (id.size() != sizeof named.internal)
+    return invalid_argument("the id of a communicator of NCCL has " + std::to_string(id.size()) +
+                            " bytes; allowed: " + std::to_string(sizeof named.internal));
+  std::memcpy(named.internal, id.data(), id.size());
+  return std::unique_ptr<GpuCommunicator>(std::make_unique<NcclCommunicator>(
+      NcclCommunicator::Place{*library, options_.index, stream_, *fault_}, named, rank, members));
+}
 
 // ---- Copies
 

@@ -60,7 +60,13 @@ class CudaDevice final : public Device, private GpuQueue {
   void begin_range(const char* name) override;
   void end_range() override;
   std::unique_ptr<GpuRecorder> make_recorder() override;
+  Result<std::string> exchange_name() override;
+  Result<std::string> new_communicator_id() override;
+  Result<std::unique_ptr<GpuCommunicator>> make_communicator(const std::string& id, int rank,
+                                                             int members) override;
 
+  /// Returns NCCL, which is loaded when it is needed first.
+  Result<const CudaNccl*> nccl();
   Result<cudaKernel_t> load_kernel(const std::string& source);
 
   Completion copy_now(const Tensor& from, Tensor& to);
@@ -85,6 +91,7 @@ class CudaDevice final : public Device, private GpuQueue {
   std::unique_ptr<CudaBlas> blas_;
   std::unique_ptr<CudaDnn> dnn_;
   std::optional<Result<CudaCompiler>> compiler_;  ///< set when it has been looked for
+  std::optional<Result<CudaNccl>> nccl_;          ///< set when it has been looked for
   std::vector<cudaLibrary_t> compiled_;
   std::unordered_map<std::string, cudaKernel_t> kernels_;  ///< by their source
   std::unique_ptr<EventWaiter> waiter_;

@@ -104,4 +104,25 @@ Result<CudaCompiler> load_compiler() {
   return compiler;
 }
 
+Result<CudaNccl> load_nccl() {
+  TROUPE_ASSIGN(const Library library, Library::open("libnccl.so.2"));
+  CudaNccl nccl;
+  TROUPE_RETURN_IF_FAILED(library.find("ncclGetErrorString", nccl.error_string));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclGetLastError", nccl.last_error));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclGetUniqueId", nccl.unique_id));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclCommInitRankConfig", nccl.init));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclCommGetAsyncError", nccl.async_error));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclCommAbort", nccl.abort));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclRedOpCreatePreMulSum", nccl.weighted_sum_create));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclRedOpDestroy", nccl.reduction_destroy));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclGroupStart", nccl.group_start));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclGroupEnd", nccl.group_end));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclAllReduce", nccl.all_reduce));
+  TROUPE_RETURN_IF_FAILED(library.find("ncclReduce", nccl.reduce));
+  decltype(&ncclGetVersion) get_version = nullptr;
+  TROUPE_RETURN_IF_FAILED(library.find("ncclGetVersion", get_version));
+  (void)get_version(&nccl.version);
+  return nccl;
+}
+
 }  // namespace troupe

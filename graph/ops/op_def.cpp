@@ -56,9 +56,10 @@ OpDefBuilder& OpDefBuilder::served_by_step() {
   def_.served_by = ServedBy::Step;
   return *this;
 }
-OpDefBuilder& OpDefBuilder::served_by(std::string_view service) {
+OpDefBuilder& OpDefBuilder::served_by(std::string_view service, DeviceTypeFunction served_on) {
   def_.served_by = ServedBy::Service;
   def_.service = service;
+  def_.served_on = served_on;
   return *this;
 }
 OpDefBuilder& OpDefBuilder::effect(Effect effect) {

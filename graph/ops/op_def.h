@@ -77,6 +77,8 @@ struct Constructor {
 
 using ShapeFunction = Status (*)(ShapeContext&);
 using GradientFunction = void (*)(GradientContext&);  ///< throws Error, as the graph builder does
+/// Returns the type of the devices ("CPU", "GPU") on which a node with these attributes runs.
+using DeviceTypeFunction = std::string (*)(const Attributes&);
 
 struct OpDef {
   std::string name;
@@ -86,6 +88,8 @@ struct OpDef {
   std::vector<std::string> former_names;  ///< by which old graphs call the op
   ServedBy served_by = ServedBy::Kernel;
   std::string service;  ///< the name of the service (actors/site/service.h) if served_by is Service
+  /// Where the service carries the op out. Null: on CPUs or, if it is the variable service, on any device.
+  DeviceTypeFunction served_on = nullptr;
   Effect effect = Effect::Pure;
   bool commutative = false;
   bool aggregate = false;  ///< true if the op sums its inputs: AddN
@@ -125,7 +129,7 @@ class OpDefBuilder {
   /// Adds a name that the op had once. Nodes of that name become nodes of this op.
   OpDefBuilder& former_name(std::string_view name);
   OpDefBuilder& served_by_step();
-  OpDefBuilder& served_by(std::string_view service);
+  OpDefBuilder& served_by(std::string_view service, DeviceTypeFunction served_on = nullptr);
   OpDefBuilder& effect(Effect effect);
   OpDefBuilder& commutative();
   OpDefBuilder& aggregate();

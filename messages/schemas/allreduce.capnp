@@ -7,6 +7,9 @@
 #     rank order when it has the elements of all ranks, and answers with the result. If the root alone wants the mean, its site owns
 #     all blocks, and the answers are empty.
 #   all-gather, broadcast: every site asks the site of each other rank (broadcast: of the root) for that rank's tensor.
+#   all-reduce whose members are GPUs: there is one block without elements, which the first site owns. When all ranks are there,
+#     that site decides which communicator of the GPUs carries the instance out, and in which turn; the answers say so. Then the
+#     GPUs exchange the tensors (devices/gpu_communicator.h), and an instance that ends early ends for all sites as any other does.
 #
 #   executor          allreduce of site A                    allreduce of site B                executor
 #     | RunCollective --->| Contribute (block of B) ------------->|  kept until B's op runs         |
@@ -78,6 +81,7 @@ struct Contribute {
   wanted @5 :Bool;            # the answer is to have the result
   signature @6 :Text;         # operation, shapes and members: equal for all members
   session @7 :UInt64;         # the session of the rank: a new one may begin at an earlier instance than the last one has ended
+  broken @8 :UInt64;          # the last communicator of GPUs that has failed at the sender; 0: none
 }
 
 struct Contributed {
@@ -87,6 +91,14 @@ struct Contributed {
   past @0 :Bool;              # nothing was done, because the receiver is past this instance
   over @1 :UInt64;            # if past: the last instance that has ended there
   failed @2 :UInt64;          # not 0: nothing was done, because this attempt has failed, and all up to this number have
+  turn @3 :GpuTurn;           # set if the members are GPUs
+}
+
+struct GpuTurn {
+  communicator @0 :UInt64;    # a number that the first site gives to this one alone
+  id @1 :Data;                # what the members need to connect
+  place @2 :UInt64;           # among the instances that this communicator carries out, counted from 1
+  samples @3 :List(Int64);    # the weights of all ranks
 }
 
 struct Withdraw {
@@ -127,5 +139,6 @@ struct BlockReady {
   name @0 :Text;              # of the instance's lane: group, key, training
   serial @1 :UInt64;          # the number that the role gave the instance
   block @2 :UInt32;
-  received @3 :Bool;          # copied
+  received @3 :Bool;          # copied, or exchanged between GPUs
+  failure @4 :Status;         # set if the exchange has failed
 }

@@ -3,6 +3,8 @@
 # servers, and feeds it from data files that it reads itself.
 #
 #   client                              trainer (of each worker)
+#     | NameGpu ------------------------->| without parameter servers
+#     |<------------------------ GpuNamed |
 #     | BeginTraining ------------------->| reads the data, builds the graph, opens the session
 #     |<------------------ TrainingBegun  |
 #     | AssignShards -------------------->| fetches the variables, if it has no shards yet
@@ -40,6 +42,15 @@ $Cxx.namespace("troupe::wire");
 
 using Address = import "cluster.capnp".Address;
 
+struct NameGpu {
+  # Request, answered by GpuNamed. Fails with NotFound if the node has no GPU, and with Unavailable if its GPU can exchange no
+  # tensors with others.
+}
+
+struct GpuNamed {
+  name @0 :Text;              # of the GPU that the worker uses, as GpuQueue::exchange_name (devices/gpu_queue.h) returns it
+}
+
 struct BeginTraining {
   # Request, answered by TrainingBegun. Fails with FailedPrecondition if another run is active, and with any failure of reading the
   # run file or the data and of opening the session.
@@ -55,6 +66,7 @@ struct BeginTraining {
   # Chosen at random by the client, which keeps it where it finds the number when it is started anew; 0: none.
   run @6 :UInt64;
   patience @7 :UInt64;        # for how many nanoseconds the run is kept when its client has been lost
+  exchangesOnGpus @8 :Bool;   # whether the workers add tensors up on their GPUs
 }
 
 struct JobSize {

@@ -174,6 +174,24 @@ BOOST_AUTO_TEST_CASE(moving_averages_and_random_numbers_are_those_of_one_graph) 
                   {"cluster.in_process={worker=2}"}, 4);
 }
 
+// Without GPUs nothing can be exchanged between them.
+BOOST_AUTO_TEST_CASE(a_run_that_demands_nccl_says_why_it_cannot_have_it) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"", "/job:worker/replica:0/task:0: the task has no GPU"},
+      {",shards=3", "there are 3 shards and 2 workers; each worker must have one shard"},
+      {",compression=\"topk\"", "gradients are compressed (train.replication.compression = \"topk\")"}};
+  for (const auto& [more, reason] : cases) {
+    Program program(
+        TROUPE_PROGRAM,
+        run("demanding", {"--local", "worker=2", "--set", "run.gpus=0", "--set",
+                          "train.replication={mode=\"allreduce\",collectives=\"nccl\"" + more + "}"}));
+    BOOST_TEST(program.end() != 0);
+    BOOST_TEST(program.output().find("the GPUs of the workers cannot exchange gradients: " + reason) !=
+                   std::string::npos,
+               program.output());
+  }
+}
+
 // Without GPUs, because parameter servers update variables on CPUs, where the last bits differ.
 BOOST_AUTO_TEST_CASE(processes_train_and_are_resumed_in_other_modes) {
   const auto epochs = [](int max_epochs, const std::string& mode) {

@@ -418,6 +418,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"data.unlabelled", {"batch", "batch = 4\nunlabelled = 'xyz'"}},
       {"train.on_nan", {"max_epochs", "max_epochs = 40\non_nan = 'xyz'"}},
       {"train.replication.mode", {"replication", "replication = { mode = 'xyz' }"}},
+      {"train.replication.collectives",
+       {"replication", "replication = { mode = 'allreduce', collectives = 'xyz' }"}},
       {"train.replication.compression",
        {"replication", "replication = { mode = 'allreduce', compression = 'xyz' }"}},
       {"train.replication.outer.type",

@@ -16,11 +16,13 @@
 namespace troupe::test {
 
 struct TrainingSetting {
-  /// `example` is the name of a run file in examples/, `set` changes its keys.
-  TrainingSetting(const std::string& example, const std::vector<std::string>& set)
+  /// `example` is the name of a run file in examples/, `set` changes its keys. The process has the tasks of the run, and for the
+  /// rest the options `process`.
+  TrainingSetting(const std::string& example, const std::vector<std::string>& set,
+                  const RuntimeOptions& process = {.threads = 2})
       : config(value_or_throw(config::load_run_config(
             disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", set, op_library()->ops))),
-        runtime(all_tasks()), graph(runtime.ops()) {
+        runtime(with_tasks(process)), graph(runtime.ops()) {
     config.cluster.are_processes = true;  // the sessions of the workers use the variables, too
     data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
     model = value_or_throw(train::build_training_graph(config, data->columns(), graph));
@@ -38,7 +40,10 @@ struct TrainingSetting {
   std::optional<Session> session;
 
  private:
-  RuntimeOptions all_tasks() const { return {.threads = 2, .tasks = train::tasks_in_process(config)}; }
+  RuntimeOptions with_tasks(RuntimeOptions options) const {
+    options.tasks = train::tasks_in_process(config);
+    return options;
+  }
 };
 
 /// What a training yields.
@@ -49,8 +54,8 @@ struct TrainingOutcome {
 
 /// Runs rounds in one graph that has the towers of all shards.
 inline TrainingOutcome in_one_graph(const std::string& example, const std::vector<std::string>& set,
-                                    uint64_t rounds) {
-  TrainingSetting setting(example, set);
+                                    uint64_t rounds, const RuntimeOptions& process = {.threads = 2}) {
+  TrainingSetting setting(example, set, process);
   const auto batches =
       setting.data->batches(setting.config.batch, setting.config.run.seed, setting.config.shuffle);
   train::LocalRounds local(*setting.session, setting.model, setting.config.train, *batches);

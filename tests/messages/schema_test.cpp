@@ -101,9 +101,9 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   check_each<SaveTensors, TensorsSaved, RestoreTensors, TensorsRestored, MergeCheckpoints, CheckpointsMerged,
              LoadMatrix, MatrixLoaded, RemapVocabulary, VocabularyRemapped, CancelFiles>();
   check_each<ListActors, ActorsListed, ChildEnded>();
-  check_each<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
-             Relocated, ReportActivity, Activity, InterruptRound, ResumeTraining, TrainingResumed,
-             EndTraining, TrainingExpired, ControlTraining, TrainingControlled>();
+  check_each<NameGpu, GpuNamed, BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds,
+             RoundsRun, Relocate, Relocated, ReportActivity, Activity, InterruptRound, ResumeTraining,
+             TrainingResumed, EndTraining, TrainingExpired, ControlTraining, TrainingControlled>();
   check_each<DescribeNode, NodeDescribed>();
 }
 

@@ -44,12 +44,12 @@ const Schemas& session_schemas() {
 const Schemas& training_schemas() {
   using namespace wire;
   static const auto all =
-      schemas_of<BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds, RoundsRun, Relocate,
-                 Relocated, BeginRounds, RoundsBegun, SetTrainers, FollowRounds, Following, ShardsArrived,
-                 RoundFixed, FinishRound, RoundFinished, EndRounds, RoundsEnded, StopFollowing, PushGradient,
-                 Committed, AwaitRound, BeginMirror, MirrorBegun, OpenMirror, MirrorOpened, MirrorChange,
-                 ClaimVariables, VariablesClaimed, ChangeMirrored, Update, Updated, TensorsArrived,
-                 RunPartition, PartitionDone>();
+      schemas_of<NameGpu, GpuNamed, BeginTraining, TrainingBegun, AssignShards, ShardsAssigned, RunRounds,
+                 RoundsRun, Relocate, Relocated, BeginRounds, RoundsBegun, SetTrainers, FollowRounds,
+                 Following, ShardsArrived, RoundFixed, FinishRound, RoundFinished, EndRounds, RoundsEnded,
+                 StopFollowing, PushGradient, Committed, AwaitRound, BeginMirror, MirrorBegun, OpenMirror,
+                 MirrorOpened, MirrorChange, ClaimVariables, VariablesClaimed, ChangeMirrored, Update,
+                 Updated, TensorsArrived, RunPartition, PartitionDone>();
   return all;
 }
 

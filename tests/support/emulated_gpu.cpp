@@ -3,6 +3,7 @@
 // MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources are compiled by the C++ compiler of
 // the system.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include "devices/gpu_recorder.h"
 #include "devices/gpus.h"
 #include "devices/replay_memory.h"
+#include "tests/support/emulated_communicator.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe {
@@ -83,6 +85,9 @@ Result<void*> compile(const std::string& source) {
 
 class EmulatedQueue : public GpuQueue {
  public:
+  /// `device` is the name of the GPU.
+  explicit EmulatedQueue(std::string device = {}) : name_(std::move(device)) {}
+
   void* stream() const override { return nullptr; }
   GpuFault* fault() override { return &fault_; }
   size_t max_blocks() const override { return 1; }
@@ -108,8 +113,18 @@ class EmulatedQueue : public GpuQueue {
   void poll() override {}
   bool tf32() const override { return false; }
   std::unique_ptr<GpuRecorder> make_recorder() override;
+  Result<std::string> exchange_name() override {
+    return "emulated/" + std::to_string(::getpid()) + '/' + name_;
+  }
+  Result<std::string> new_communicator_id() override { return EmulatedCommunicator::new_id(); }
+  Result<std::unique_ptr<GpuCommunicator>> make_communicator(const std::string& id, int rank,
+                                                             int members) override {
+    return std::unique_ptr<GpuCommunicator>(
+        std::make_unique<EmulatedCommunicator>(id, rank, members, fault_));
+  }
 
  private:
+  const std::string name_;
   GpuFault fault_;
   std::mutex compiling_;
   std::map<std::string, void*> kernels_;
@@ -156,7 +171,7 @@ std::unique_ptr<GpuRecorder> EmulatedQueue::make_recorder() {
 class EmulatedGpu final : public Device {
  public:
   EmulatedGpu(DeviceName name, uint64_t incarnation, Pool& pool, uint64_t cap)
-      : name_(std::move(name)), incarnation_(incarnation), memory_(cap),
+      : name_(std::move(name)), incarnation_(incarnation), memory_(cap), queue_(name_.text()),
         context_(memory_, heap_allocator(), pool, &queue_) {}
 
   const DeviceName& name() const override { return name_; }

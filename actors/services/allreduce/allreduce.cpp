@@ -126,8 +126,9 @@ void AllreduceRole::join(Lane& lane, const Collective& what, const Message<wire:
 void AllreduceRole::join_reduction(Lane& lane, Instance& instance, uint32_t rank) {
   const std::vector<Tensor> tensors = instance.own.back().tensors;
   const auto& blocks = instance.layout.blocks();
-  const bool wanted = instance.what().kind == CollectiveKind::Reduce && instance.what().gets_results() &&
-                      instance.own.size() == 1;  // one answer is enough
+  const bool gets_results = instance.what().on_gpus || (instance.what().kind == CollectiveKind::Reduce &&
+                                                        instance.what().gets_results());
+  const bool wanted = gets_results && instance.own.size() == 1;  // one answer is enough
   for (uint32_t i = 0; i < blocks.size(); ++i)
     if (blocks[i].site != instance.what().site)
       instance.sites[blocks[i].site].lines[rank].waiting.push_back({rank, i, wanted});
@@ -180,6 +181,7 @@ void AllreduceRole::ask_site(Instance& instance, uint32_t site, Instance::Line& 
   draft->setWanted(question.wanted);
   draft->setSignature(as_text(instance.signature));
   draft->setSession(instance.find(question.rank)->step.session);
+  if (instance.what().on_gpus) draft->setBroken(group_of(instance.what()).broken());
   std::vector<Tensor> part;
   if (instance.reduces())
     part = elements_of(instance.find(question.rank)->tensors,
@@ -205,8 +207,7 @@ void AllreduceRole::answered(Lane& lane, uint32_t site, const Instance::Question
     lane.record_failure(instance.number, std::min(contributed.getFailed(), max_attempt));
     return fail(lane, attempt_has_failed(instance.number, instance.attempt));
   }
-  if (const Status status = take_answer(lane, question, answer->attachments()); !status.ok())
-    return fail(lane, status);
+  if (const Status status = take_answer(lane, question, *answer); !status.ok()) return fail(lane, status);
   if (lane.running) advance(lane);
 }
 
@@ -217,10 +218,11 @@ void AllreduceRole::fail_past(Lane& lane, uint64_t over) {
                "' is over at another member, which has ended instance " + std::to_string(over)));
 }
 
-Status AllreduceRole::take_answer(Lane& lane, const Instance::Question& question,
-                                  std::span<const Tensor> answer) {
+Status AllreduceRole::take_answer(Lane& lane, const Instance::Question& question, const AnyMessage& message) {
   Instance& instance = *lane.running;
-  if (!question.wanted) {
+  const auto answer = message.attachments();
+  if (instance.what().on_gpus) TROUPE_RETURN_IF_FAILED(take_turn(instance, message));
+  if (instance.what().on_gpus || !question.wanted) {
     --instance.unfinished;
     return {};
   }
@@ -248,6 +250,8 @@ void AllreduceRole::reduce(Lane& lane, uint32_t block) {
   Instance& instance = *lane.running;
   auto work = instance.reduction(block);
   if (!work) return fail(lane, work.status());
+  if (instance.what().on_gpus)
+    if (const Status status = give_turn(instance); !status.ok()) return fail(lane, status);
   if (work->bytes() > max_bytes_in_handler) return compute(instance, block, std::move(*work), false);
   work->run(site_->device->context().pool());
   reduced(instance, block);
@@ -270,6 +274,7 @@ void AllreduceRole::compute(const Instance& instance, uint32_t block, BlockWork 
 void AllreduceRole::ready(const Message<wire::BlockReady>& message) {
   Lane* const lane = running(std::string(view(message->getName())), message->getSerial());
   if (!lane) return;
+  if (message->hasFailure()) return fail(*lane, read(message->getFailure()));
   if (message->getReceived())
     --lane->running->unfinished;
   else
@@ -279,15 +284,22 @@ void AllreduceRole::ready(const Message<wire::BlockReady>& message) {
 
 void AllreduceRole::reduced(Instance& instance, uint32_t block) {
   --instance.unfinished;
-  for (auto& one : std::exchange(instance.owned[block].asking, {}))
-    one.reply(
-        Draft<wire::Contributed>().finish(one.wanted ? instance.results_of(block) : std::vector<Tensor>{}));
+  for (auto& one : std::exchange(instance.owned[block].asking, {})) {
+    Draft<wire::Contributed> draft;
+    std::vector<Tensor> results;
+    if (instance.what().on_gpus)
+      write_turn(instance, draft->initTurn());
+    else if (one.wanted)
+      results = instance.results_of(block);
+    one.reply(draft.finish(std::move(results)));
+  }
 }
 
 // The end of an instance.
 
 void AllreduceRole::complete(Lane& lane) {
   Instance& instance = *lane.running;
+  if (instance.what().on_gpus && !instance.exchanges) return exchange(lane);
   if (instance.what().kind != CollectiveKind::Gather || instance.joined.valid()) return finish(lane);
   auto work = instance.join(site_->device->context().memory());
   if (!work) return fail(lane, work.status());
@@ -331,6 +343,7 @@ std::unique_ptr<Instance> AllreduceRole::end_running(Lane& lane, const Status& s
                                                      std::optional<StepKey> ended) {
   auto instance = std::move(lane.running);
   lane.record_failure(instance->number, instance->attempt);
+  if (instance->turn.communicator != 0) group_of(instance->what()).abort(status);
   const Status others = as_seen_by_others(status, self_.key, instance->what().name());
   for (auto& own : instance->own) own.reply(!ended || *ended == own.step ? status : others);
   for (auto& block : instance->owned)

@@ -1,7 +1,9 @@
 // AllreduceRole: the state and the handlers of the allreduce role (allreduce.h). Its functions run one at a time, in its actor.
-// allreduce.cpp has what concerns the ranks of this site, allreduce_sites.cpp what concerns the others.
+// allreduce.cpp has what concerns the ranks of this site, allreduce_sites.cpp what concerns the others, and allreduce_gpus.cpp
+// exchanges between GPUs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -45,7 +47,7 @@ class AllreduceRole final : public Role {
                 const Result<AnyMessage>& answer);
   /// Another site is past the instance. The next one is that which comes next there, if instances are counted.
   void fail_past(Lane& lane, uint64_t over);
-  Status take_answer(Lane& lane, const Instance::Question& question, std::span<const Tensor> answer);
+  Status take_answer(Lane& lane, const Instance::Question& question, const AnyMessage& answer);
 
   // ---- Blocks of this site
 
@@ -53,6 +55,16 @@ class AllreduceRole final : public Role {
   void compute(const Instance& instance, uint32_t block, BlockWork work, bool received);
   void ready(const Message<wire::BlockReady>& message);
   static void reduced(Instance& instance, uint32_t block);
+
+  // ---- Exchanges between GPUs
+
+  /// Returns the group of the GPUs of a collective.
+  GpuGroup& group_of(const Collective& collective);
+  /// Decides at the first site when an instance, for which all ranks are there, is carried out.
+  Status give_turn(Instance& instance);
+  void exchange(Lane& lane);
+  static Status take_turn(Instance& instance, const AnyMessage& answer);
+  void abort_groups_of(const std::string& device, const Status& reason);
 
   // ---- The end of an instance
 
@@ -103,6 +115,7 @@ class AllreduceRole final : public Role {
   uint64_t last_serial_ = 0, uses_ = 0;
   std::unordered_map<std::string, ActorRef> peers_;  ///< by device
   std::set<ActorRef> watched_;
+  std::map<std::vector<std::string>, std::unique_ptr<GpuGroup>> groups_;  ///< by the names of the sites
   bool timer_runs_ = false;  ///< whether CompareOverdue will come
 };
 

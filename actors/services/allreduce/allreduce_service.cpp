@@ -65,8 +65,6 @@ class CollectiveNode final : public ServedNode {
 
 Result<std::unique_ptr<const ServedNode>> AllreduceService::prepare(const std::shared_ptr<const Graph>&,
                                                                     const Node& node) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("collectives work in host memory: place the node on a CPU");
   TROUPE_ASSIGN(Collective collective, collective_of(node, site_.device->name().text()));
   return std::unique_ptr<const ServedNode>(
       new CollectiveNode(actor_, collectives_, std::make_shared<const Collective>(std::move(collective)),

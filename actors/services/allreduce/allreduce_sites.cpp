@@ -97,6 +97,8 @@ void AllreduceRole::accept(Lane& lane, const Contribution& message, Reply reply)
     return reply(
         invalid_argument(sender + " is not rank " + std::to_string(rank) + " of '" + what.name() + "'"));
   instance.sessions[rank] = message->getSession();
+  if (what.on_gpus)
+    instance.gpu_members[rank] = {message->getSender().getIncarnation(), message->getBroken()};
   instance.reduces() ? accept_part(lane, message, std::move(reply))
                      : accept_question(lane, message, std::move(reply));
 }
@@ -155,6 +157,8 @@ void AllreduceRole::watch_site(const ActorRef& actor) {
 
 void AllreduceRole::site_ended(const ActorRef& actor, const Status& reason) {
   watched_.erase(actor);
+  for (const auto& [device, peer] : peers_)
+    if (peer == actor) abort_groups_of(device, lost_site(device, reason));
   std::erase_if(peers_, [&](const auto& peer) { return peer.second == actor; });
   for (auto& [name, lane] : lanes_) {
     std::erase_if(lane.kept, [&](const Lane::Kept& one) { return one.sender == actor; });

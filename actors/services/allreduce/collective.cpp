@@ -39,6 +39,29 @@ Status set_members(const Node& node, const std::string& device, Collective& resu
   return {};
 }
 
+bool is_gpu(const std::string& member) { return member.find("/device:GPU:") != std::string::npos; }
+
+/// Fails with InvalidArgument or Unimplemented if GPUs cannot carry a collective out.
+Status check_gpus(const Node& node, const Collective& collective) {
+  const auto gpus = static_cast<size_t>(std::ranges::count_if(collective.members, is_gpu));
+  if (gpus == 0) return {};
+  if (gpus != collective.members.size())
+    return invalid_argument("members has GPUs and other devices; allowed: one of both");
+  if (collective.sites.size() != collective.members.size())
+    return invalid_argument("members has a GPU twice");
+  if (!node.type().ends_with("AllReduce"))
+    return unimplemented(
+        "GPUs carry out the collectives AllReduce and WeightedAllReduce alone; name CPUs as members of "
+        "others");
+  const DType dtype = node.attrs.get<DType>("T");
+  const bool weighted = node.type().starts_with("Weighted");
+  const bool is_small = dtype == DType::Half || dtype == DType::BFloat16;
+  if (is_complex(dtype) || (weighted && is_small))
+    return unimplemented("GPUs compute no " + std::string(weighted ? "weighted mean" : "reduction") + " of " +
+                         std::string(name(dtype)) + "; name CPUs as members");
+  return {};
+}
+
 void find_sites(Collective& result) {
   result.sites = result.members;
   std::ranges::sort(result.sites);
@@ -112,6 +135,8 @@ Result<Collective> collective_of(const Node& node, const std::string& device) {
   Collective result;
   TROUPE_RETURN_IF_FAILED(set_members(node, device, result));
   find_sites(result);
+  TROUPE_RETURN_IF_FAILED(check_gpus(node, result));
+  result.on_gpus = is_gpu(result.members[result.rank]);
   TROUPE_RETURN_IF_FAILED(set_operation(node, result));
   result.group = node.attrs.get<std::string>("group");
   result.key = node.attrs.get<std::string>("key");

@@ -38,6 +38,7 @@ struct Collective {
   uint32_t site = 0;              ///< that of this member
   std::vector<uint32_t> own;      ///< the ranks of that site
   std::string text;               ///< operation, dtype and members: a part of every signature
+  bool on_gpus = false;           ///< the members are GPUs, which exchange the tensors without the hosts
 
   uint32_t ranks() const { return static_cast<uint32_t>(members.size()); }
   /// Returns whether this site gets reduced tensors.
@@ -49,7 +50,8 @@ struct Collective {
 };
 
 /// Reads a node that runs on `device`. Fails with InvalidArgument if the members are not names of devices, are too many, or do not
-/// have `device` at the node's rank; and if the dtype cannot be reduced as the node asks.
+/// have `device` at the node's rank; and if the dtype cannot be reduced as the node asks. GPUs and CPUs cannot be members together,
+/// and a GPU is a member once.
 Result<Collective> collective_of(const Node& node, const std::string& device);
 
 /// Fails with InvalidArgument if a member cannot take part with these tensors.

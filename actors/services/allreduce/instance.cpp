@@ -89,15 +89,17 @@ Result<std::unique_ptr<Instance>> Instance::make(std::shared_ptr<const Collectiv
   instance->asked.assign(collective.ranks(), std::vector<bool>(collective.sites.size(), false));
   if (collective.kind != CollectiveKind::Reduce) instance->results.resize(collective.ranks());
   if (instance->reduces()) {
-    instance->layout = BlockLayout(collective, tensors);
+    instance->layout = BlockLayout(collective, collective.on_gpus ? std::span<const Tensor>() : tensors);
     instance->owned.resize(instance->layout.blocks().size());
     for (size_t i = 0; i < instance->owned.size(); ++i)
       if (instance->layout.blocks()[i].site == collective.site) {
         instance->owned[i].parts.resize(collective.ranks());
+        instance->owned[i].given.assign(collective.ranks(), false);
         instance->owned[i].missing = collective.ranks();
       }
-    TROUPE_RETURN_IF_FAILED(allocate_results(*instance, tensors, memory));
+    if (!collective.on_gpus) TROUPE_RETURN_IF_FAILED(allocate_results(*instance, tensors, memory));
   }
+  if (collective.on_gpus) instance->gpu_members.resize(collective.ranks());
   count_unfinished(*instance);
   return instance;
 }
@@ -108,14 +110,15 @@ Instance::Own* Instance::find(uint32_t rank) {
 }
 
 Status Instance::add(uint32_t block, uint32_t rank, std::vector<Tensor> part, int64_t weight) {
-  if (block >= owned.size() || owned[block].parts.empty())
+  if (block >= owned.size() || owned[block].given.empty())
     return invalid_argument("block " + std::to_string(block) + " is not of this site");
   TROUPE_RETURN_IF_FAILED(check_part(layout, layout.blocks()[block], what().dtype, part));
   Owned& to = owned[block];
-  if (!to.parts[rank].empty())
+  if (to.given[rank])
     return already_exists(what().member(rank) + " has contributed to this instance of '" + what().name() +
                           "' already");
   to.parts[rank] = std::move(part);
+  to.given[rank] = true;
   --to.missing;
   samples[rank] = weight;
   return {};
@@ -126,9 +129,8 @@ Result<BlockWork> Instance::reduction(uint32_t block) {
   BlockWork work{what().reduction, samples, {}, results_of(block)};
   if (work.reduction == Reduction::WeightedMean) TROUPE_RETURN_IF_FAILED(sum_of_weights(samples).status());
   work.parts.resize(work.results.size());
-  for (auto& part : from.parts)
+  for (auto& part : std::exchange(from.parts, {}))
     for (size_t i = 0; i < part.size(); ++i) work.parts[i].push_back(std::move(part[i]));
-  for (auto& part : from.parts) part.assign(1, Tensor());  // not missing any more
   return work;
 }
 
@@ -179,6 +181,33 @@ Result<BlockWork> Instance::join(Allocator& memory) {
     begin += tensor.elements();
   }
   return work;
+}
+
+Result<GpuExchange> Instance::exchange(Allocator& memory) {
+  GpuExchange exchange;
+  switch (what().reduction) {
+    case Reduction::Sum: exchange.reduction = GpuReduction::Sum; break;
+    case Reduction::Mean: exchange.reduction = GpuReduction::Mean; break;
+    case Reduction::Max: exchange.reduction = GpuReduction::Max; break;
+    case Reduction::Min: exchange.reduction = GpuReduction::Min; break;
+    case Reduction::Product: exchange.reduction = GpuReduction::Product; break;
+    case Reduction::WeightedMean: {
+      exchange.reduction = GpuReduction::WeightedSum;
+      TROUPE_ASSIGN(const int64_t sum, sum_of_weights(samples));
+      exchange.weight = static_cast<double>(samples[own.front().rank]) / static_cast<double>(sum);
+      break;
+    }
+  }
+  if (what().to_root) exchange.root = static_cast<int>(what().site_of[what().root]);
+  exchange.adds_nothing = exchange.weight == 0;
+  exchange.from = own.front().tensors;
+  if (!what().gets_results() && !exchange.adds_nothing) return exchange;
+  std::vector<Tensor> fresh(exchange.from.size());
+  for (size_t i = 0; i < fresh.size(); ++i)
+    TROUPE_RETURN_IF_FAILED(fresh[i].reallocate(what().dtype, exchange.from[i].shape(), memory));
+  if (exchange.adds_nothing) exchange.from = fresh;
+  if (what().gets_results()) exchange.to = results = std::move(fresh);
+  return exchange;
 }
 
 std::vector<Tensor> Instance::outputs_of(uint32_t rank) const {

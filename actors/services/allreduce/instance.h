@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/engine/role.h"
+#include "actors/services/allreduce/gpu_group.h"
 #include "actors/services/allreduce/layout.h"
 #include "actors/site/device_site.h"
 
@@ -41,7 +42,8 @@ struct Instance {
   };
   /// A block that this site owns.
   struct Owned {
-    std::vector<std::vector<Tensor>> parts;  ///< by rank; empty: missing
+    std::vector<std::vector<Tensor>> parts;  ///< by rank
+    std::vector<bool> given;                 ///< by rank: whether the part is there
     uint32_t missing = 0;
     std::vector<Asking> asking;
   };
@@ -87,6 +89,8 @@ struct Instance {
   /// Allocates the result of a gather and returns the work that copies the tensors of all ranks into it. Fails with InvalidArgument
   /// if they do not fit each other.
   Result<BlockWork> join(Allocator& memory);
+  /// Allocates the results of an exchange between GPUs and returns what this site does in it.
+  Result<GpuExchange> exchange(Allocator& memory);
   /// Returns the outputs of a rank of this site when all is done.
   std::vector<Tensor> outputs_of(uint32_t rank) const;
 
@@ -100,7 +104,7 @@ struct Instance {
   std::vector<int64_t> samples;    ///< by rank
   std::vector<uint64_t> sessions;  ///< by rank, as far as they are known; 0: unknown
   std::vector<Own> own;
-  std::vector<Owned> owned;  ///< by block; without parts if another site owns it
+  std::vector<Owned> owned;  ///< by block; `given` is empty if another site owns it
   std::vector<Site> sites;
   /// By rank of this site: the sites that wait for its tensor, and how many have had it.
   std::vector<std::vector<Asking>> asking;
@@ -108,6 +112,10 @@ struct Instance {
   /// Reduce: as the inputs. Scatter: by rank, those of this site. Gather and Broadcast: by rank.
   std::vector<Tensor> results;
   Tensor joined;
+  /// If the members are GPUs: by rank, at the site that owns the block; and when the exchange runs.
+  std::vector<GpuMember> gpu_members;
+  GpuTurn turn;
+  bool exchanges = false;  ///< whether the exchange has begun
   /// What is missing: ranks of this site, blocks, answers of other sites, questions of other sites.
   size_t unfinished = 0;
 };

@@ -13,7 +13,9 @@ BlockLayout::BlockLayout(const Collective& collective, std::span<const Tensor> t
   const auto share = [&](int64_t part, int64_t parts) {
     return elements / parts * part + elements % parts * part / parts;
   };
-  if (collective.kind == CollectiveKind::Scatter) {
+  if (collective.on_gpus) {
+    cut(0, 0, 1, 0, 0);
+  } else if (collective.kind == CollectiveKind::Scatter) {
     for (uint32_t rank = 0; rank < collective.ranks(); ++rank)
       cut(share(rank, collective.ranks()), share(rank + 1, collective.ranks()), step,
           collective.site_of[rank], rank);
@@ -50,6 +52,7 @@ std::vector<Piece> BlockLayout::pieces(const Block& block) const {
   const auto next = std::ranges::upper_bound(starts_, block.begin);
   auto tensor = static_cast<size_t>(next - starts_.begin() - 1);
   const size_t tensors = starts_.size() - 1;
+  if (tensors == 0) return {};
   tensor = std::min(tensor, tensors - 1);
   std::vector<Piece> result;
   do {

@@ -32,6 +32,7 @@ struct Piece {
 class BlockLayout {
  public:
   BlockLayout() = default;
+  /// Without tensors if the collective is carried out by GPUs: then there is one block, which has no elements.
   BlockLayout(const Collective& collective, std::span<const Tensor> tensors);
 
   /// In the order in which they are exchanged: the first block of every site, the second one of every site, and so on.

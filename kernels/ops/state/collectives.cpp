@@ -7,21 +7,32 @@
 //                                           differ in that dimension
 //   BroadcastSend(input), BroadcastReceive  every member gets the tensor of the only one that sends, rank `root`
 // The attribute `members` lists the device of each member ("/job:worker/task:1", where /replica:0 and /device:CPU:0 may be
-// missing); the rank of a member is its position. A device may occur several times. Each member runs its node once per
+// missing); the rank of a member is its position. A CPU may occur several times. Each member runs its node once per
 // instance: in a step of its own, also of a session in another process, or in one that several members share. The nodes of the
 // members have equal `group` and `key` (the node's name, if it is empty), and agree in operation, dtype, shapes and members, or
 // else all fail with InvalidArgument. Instances are matched by the training round in training steps, otherwise by counting
 // those that ended well. A training run that goes back to earlier rounds takes another group.
 //
-// Parts are reduced in rank order, each element with its own rounding (kernels/loops/reduce_parts.h): so results have the same bits
-// on all members, for any number of processes. When the step of a member ends early, those of the others end with Aborted; when a
-// member is lost, with Unavailable. The allreduce service of each member's device carries the ops out.
+// Parts are reduced in rank order, each element with its own rounding (kernels/loops/reduce_parts.h): so results have the same
+// bits on all members, for any number of processes. The members of the first two ops may also be GPUs, each of them once. They
+// exchange the tensors without the hosts (devices/gpu_communicator.h): in an order of their own, but with the same bits on all
+// members. When the step of a member ends early, those of the others end with Aborted; when a member is lost, with Unavailable.
+// The allreduce service of each member's device carries the ops out.
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/kernel.h"
+#include "messages/values/device_name.h"
 
 namespace troupe {
 namespace {
+
+/// The node of a member runs on the member's device.
+std::string device_type_of_member(const Attributes& attrs) {
+  const auto& members = attrs.get<std::vector<std::string>>("members");
+  const auto rank = static_cast<size_t>(attrs.get<int64_t>("rank"));
+  const auto name = rank < members.size() ? DeviceName::parse(members[rank]) : DeviceName();
+  return name && !name->type.empty() ? name->type : "CPU";
+}
 
 OpDefBuilder collective_op(const std::string& name, ShapeFunction shape) {
   return OpDefBuilder(name)
@@ -29,7 +40,7 @@ OpDefBuilder collective_op(const std::string& name, ShapeFunction shape) {
       .attr("rank: int >= 0")
       .attr("group: string = ''")
       .attr("key: string = ''")
-      .served_by("allreduce")
+      .served_by("allreduce", device_type_of_member)
       .effect(Effect::State)
       .shape(shape);
 }
@@ -132,7 +143,7 @@ void all_gather_gradient(GradientContext& context) {
 void add_collective_ops(OpLibrary& library) {
   library.op(collective_op("WeightedAllReduce", weighted_all_reduce_shape)
                  .input("gradients: N * T")
-                 .input("samples: int64")
+                 .host_input("samples: int64")
                  .output("means: N * T")
                  .attr("N: int >= 1")
                  .attr("T: floattype")
