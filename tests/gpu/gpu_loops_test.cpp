@@ -6,7 +6,6 @@
 #include "apps/nn/gradients.h"
 #include "graph/build/functional.h"
 #include "graph/build/gradients.h"
-#include "graph/build/shape_context.h"
 #include "tests/gpu/gpu_machine.h"
 
 namespace troupe::test {
@@ -94,21 +93,8 @@ BOOST_AUTO_TEST_CASE(the_lists_of_a_loop_stay_on_the_gpu) {
 
 // The kernel counts how often it runs.
 BOOST_AUTO_TEST_CASE(iterations_with_the_same_arguments_are_not_run_again) {
-  static std::atomic<int> runs{0};
-  RuntimeOptions options = Machine::options(1, 0);
-  options.extensions.ops = [before = options.extensions.ops](OpLibrary& library) {
-    if (before) before(library);
-    library.op(OpDefBuilder("Counted").input("x: float").output("y: float").shape(unchanged_shape));
-    library.kernel(kernel_on("GPU", "Counted", [](const PrepareContext&) {
-      const auto count = [](KernelContext& context) {
-        ++runs;
-        context.set_output(0, context.input(0));
-        return Status();
-      };
-      return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<decltype(count)>>(count));
-    }));
-  };
-  Runtime runtime(options);
+  std::atomic<int> runs{0};
+  Runtime runtime(with_counted_op(runs));
   Graph graph(runtime.ops());
   const Scope scope(graph);
   constexpr int length = 20;

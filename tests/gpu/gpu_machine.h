@@ -4,9 +4,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "graph/build/scope.h"
+#include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "tests/support/gpu_runtime.h"
 
@@ -50,6 +52,24 @@ struct Machine {
   const Scope scope{graph};
   std::vector<Output> initializers;
 };
+
+/// Returns options for a runtime with a GPU, on which the op Counted, whose output is its input, counts the runs of its kernel.
+inline RuntimeOptions with_counted_op(std::atomic<int>& runs) {
+  RuntimeOptions options = with_gpus(1);
+  options.extensions.ops = [before = options.extensions.ops, &runs](OpLibrary& library) {
+    if (before) before(library);
+    library.op(OpDefBuilder("Counted").input("x: float").output("y: float").shape(unchanged_shape));
+    library.kernel(kernel_on("GPU", "Counted", [&runs](const PrepareContext&) {
+      const auto count = [&runs](KernelContext& context) {
+        ++runs;
+        context.set_output(0, context.input(0));
+        return Status();
+      };
+      return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<decltype(count)>>(count));
+    }));
+  };
+  return options;
+}
 
 inline Tensor ramp(const Shape& shape, float scale) {
   Tensor tensor = value_or_throw(Tensor::allocate(DType::Float, shape));

@@ -10,7 +10,6 @@
 #include "apps/nn/loss_scaling.h"
 #include "apps/nn/optimizer.h"
 #include "graph/build/scope.h"
-#include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/failure_of.h"
@@ -151,21 +150,8 @@ BOOST_AUTO_TEST_CASE(updates_that_are_not_finite_are_left_out_as_on_a_cpu) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_with_the_same_arguments_is_not_run_again) {
-  static std::atomic<int> runs{0};
-  RuntimeOptions options = Machine::options(1, 0);
-  options.extensions.ops = [before = options.extensions.ops](OpLibrary& library) {
-    if (before) before(library);
-    library.op(OpDefBuilder("Counted").input("x: float").output("y: float").shape(unknown_shape));
-    library.kernel(kernel_on("GPU", "Counted", [](const PrepareContext&) {
-      const auto count = [](KernelContext& context) {
-        ++runs;
-        context.set_output(0, context.input(0));
-        return Status();
-      };
-      return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<decltype(count)>>(count));
-    }));
-  };
-  Runtime runtime(options);
+  std::atomic<int> runs{0};
+  Runtime runtime(with_counted_op(runs));
   Graph graph(runtime.ops());
   const Scope scope(graph);
   const Output x = placeholder(scope, f32, {-1});
