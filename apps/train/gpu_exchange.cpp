@@ -1,5 +1,6 @@
 #include "apps/train/gpu_exchange.h"
 
+#include <fmt/format.h>
 #include <map>
 
 #include "actors/runtime_impl.h"
@@ -34,7 +35,7 @@ std::string objection(const std::map<std::string, std::string>& names) {
     if (const auto [other, is_new] = tasks.emplace(name, task); !is_new)
       return task + " and " + other->second + " share a GPU";
     if (const auto& [first, first_name] = *names.begin(); means(name) != means(first_name))
-      return task + " has " + means(name) + ", but " + first + " has " + means(first_name);
+      return fmt::format("{} has {}, but {} has {}", task, means(name), first, means(first_name));
   }
   return {};
 }

@@ -64,8 +64,8 @@ struct Fixture {
     group.run(turn, {.weight = weight}, [ended](Status status) { *ended = std::move(status); });
     return ended;
   }
-  GpuTurn next_turn(const std::vector<GpuMember>& members, uint64_t fresh) {
-    return value_or_throw(group.next_turn(members, fresh));
+  GpuTurn next_turn(const std::vector<GpuMember>& of, uint64_t fresh) {
+    return value_or_throw(group.next_turn(of, fresh));
   }
 
   NotingQueue queue;
