@@ -1,5 +1,6 @@
 #include "devices/gpu_queue.h"
 
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -24,6 +25,9 @@ void GpuQueue::issue_on_host(std::function<void()> work) {
 }
 
 Status take_fault(GpuFault& fault) {
+  if (fault.set == 0) return {};
+  static std::mutex taking;  // threads that copy and those that exchange may find the same report
+  const std::lock_guard lock(taking);
   if (fault.set == 0) return {};
   std::string text = fault.what;
   for (const int64_t number : {fault.value, fault.limit})

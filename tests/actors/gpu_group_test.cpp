@@ -92,6 +92,14 @@ BOOST_AUTO_TEST_CASE(exchanges_begin_in_the_order_of_their_turns) {
   BOOST_TEST((*first)->ok());
 }
 
+BOOST_AUTO_TEST_CASE(a_turn_that_was_given_twice_fails) {
+  for (const uint64_t place : {1, 3}) {
+    BOOST_TEST(!run({7, "id", place}, 1)->has_value());
+    BOOST_TEST((run({7, "id", place}, 2)->value().code() == Code::InvalidArgument));
+  }
+  BOOST_TEST(queue.made[0]->begun == std::vector<double>{1}, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_first_site_gives_out_the_turns_of_one_communicator) {
   const GpuTurn first = next_turn(members, 7), second = next_turn(members, 8);
   BOOST_TEST(first.communicator == 7u);

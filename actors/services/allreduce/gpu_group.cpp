@@ -28,7 +28,9 @@ void GpuGroup::run(const GpuTurn& turn, GpuExchange exchange, Done done) {
   if (turn.communicator == broken_) return done(failure_);
   if (turn.communicator != number_)
     if (Status made = replace(turn.communicator, turn.id); !made.ok()) return done(std::move(made));
-  waiting_.insert_or_assign(turn.place, Waiting{std::move(exchange), std::move(done)});
+  if (turn.place <= begun_ || waiting_.contains(turn.place))
+    return done(invalid_argument("turn " + std::to_string(turn.place) + " of the GPUs was given twice"));
+  waiting_.emplace(turn.place, Waiting{std::move(exchange), std::move(done)});
   for (auto next = waiting_.find(begun_ + 1); next != waiting_.end(); next = waiting_.find(begun_ + 1)) {
     ++begun_;
     const Waiting begins = std::move(waiting_.extract(next).mapped());

@@ -20,7 +20,6 @@ namespace troupe {
 struct GpuMember {
   uint64_t incarnation = 0;  ///< of its process
   uint64_t broken = 0;       ///< the last communicator that has failed there; 0: none
-  friend bool operator==(const GpuMember&, const GpuMember&) = default;
 };
 
 /// When an exchange runs.
@@ -47,7 +46,7 @@ class GpuGroup {
   /// At the first site: returns the next turn. The communicator becomes a new one, with the number `fresh`, which no other one has
   /// had, if the last one has failed at any member or connects other processes. Fails with Unavailable if none can be made.
   Result<GpuTurn> next_turn(std::span<const GpuMember> members, uint64_t fresh);
-  /// Runs an exchange when the turns before it have begun.
+  /// Runs an exchange when the turns before it have begun. Fails with InvalidArgument if the turn was another's.
   void run(const GpuTurn& turn, GpuExchange exchange, Done done);
   /// Makes all exchanges fail that have not ended.
   void abort(const Status& reason);
