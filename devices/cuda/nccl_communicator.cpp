@@ -46,6 +46,11 @@ ncclRedOp_t reduction_of(GpuReduction reduction) {
   }
 }
 
+/// Returns whether the tensors of this member have a weight. Zeros need none.
+bool is_weighted(const GpuExchange& what) {
+  return what.reduction == GpuReduction::WeightedSum && !what.adds_nothing;
+}
+
 }  // namespace
 
 Result<ncclUniqueId> new_nccl_id(const CudaNccl& nccl) {
@@ -92,31 +97,39 @@ Status NcclCommunicator::Connection::open(const ncclUniqueId& id, int rank, int 
 }
 
 Status NcclCommunicator::Connection::exchange(const GpuExchange& what, cudaEvent_t computed) {
-  const auto run = [&]() -> Status {
-    TROUPE_RETURN_IF_FAILED(reached(computed));
-    TROUPE_RETURN_IF_FAILED(take_fault(place_.fault));
-    if (what.from.empty()) return {};
-    if (what.adds_nothing) TROUPE_RETURN_IF_FAILED(clear(what.from));
-    ncclRedOp_t reduction = reduction_of(what.reduction);
-    const bool weighted = what.reduction == GpuReduction::WeightedSum && !what.adds_nothing;
-    if (weighted) {
-      double weight = what.weight;
-      auto narrow = static_cast<float>(weight);
-      TROUPE_ASSIGN(const ncclDataType_t type, type_of(what.from[0].dtype()));
-      void* const scalar = type == ncclFloat64 ? static_cast<void*>(&weight) : &narrow;
-      TROUPE_RETURN_IF_FAILED(status_of(
-          place_.nccl.weighted_sum_create(&reduction, scalar, type, ncclScalarHostImmediate, handle_),
-          "weighing tensors"));
-    }
-    Status status = issue(what, reduction);
-    if (weighted) (void)place_.nccl.reduction_destroy(reduction, handle_);
-    TROUPE_RETURN_IF_FAILED(std::move(status));
-    TROUPE_RETURN_IF_FAILED(cuda_status(cudaEventRecord(exchanged_, stream_), "an exchange between GPUs"));
-    return reached(exchanged_);
-  };
-  const Status status = run();
+  const Status status = run(what, computed);
   if (!status.ok()) close();
   return status;
+}
+
+Status NcclCommunicator::Connection::run(const GpuExchange& what, cudaEvent_t computed) {
+  TROUPE_RETURN_IF_FAILED(reached(computed));
+  TROUPE_RETURN_IF_FAILED(take_fault(place_.fault));
+  if (what.from.empty()) return {};
+  if (what.adds_nothing) TROUPE_RETURN_IF_FAILED(clear(what.from));
+  if (is_weighted(what)) {
+    TROUPE_ASSIGN(const ncclRedOp_t sum, weighted_sum(what));
+    const Status issued = issue(what, sum);
+    (void)place_.nccl.reduction_destroy(sum, handle_);
+    TROUPE_RETURN_IF_FAILED(issued);
+  } else {
+    TROUPE_RETURN_IF_FAILED(issue(what, reduction_of(what.reduction)));
+  }
+  TROUPE_RETURN_IF_FAILED(cuda_status(cudaEventRecord(exchanged_, stream_), "an exchange between GPUs"));
+  return reached(exchanged_);
+}
+
+/// Returns the sum in which the tensors of this member have their weight. The caller destroys it.
+Result<ncclRedOp_t> NcclCommunicator::Connection::weighted_sum(const GpuExchange& what) const {
+  TROUPE_ASSIGN(const ncclDataType_t type, type_of(what.from[0].dtype()));
+  double weight = what.weight;
+  auto narrow = static_cast<float>(weight);
+  void* const scalar = type == ncclFloat64 ? static_cast<void*>(&weight) : &narrow;
+  ncclRedOp_t sum = ncclSum;
+  const ncclResult_t made =
+      place_.nccl.weighted_sum_create(&sum, scalar, type, ncclScalarHostImmediate, handle_);
+  TROUPE_RETURN_IF_FAILED(status_of(made, "weighing tensors"));
+  return sum;
 }
 
 Status NcclCommunicator::Connection::clear(std::span<const Tensor> tensors) const {

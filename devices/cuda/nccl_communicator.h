@@ -46,6 +46,8 @@ class NcclCommunicator final : public GpuCommunicator {
     Status exchange(const GpuExchange& what, cudaEvent_t computed);
 
    private:
+    Status run(const GpuExchange& what, cudaEvent_t computed);
+    Result<ncclRedOp_t> weighted_sum(const GpuExchange& what) const;
     Status clear(std::span<const Tensor> tensors) const;
     Status issue(const GpuExchange& what, ncclRedOp_t reduction);
     Status settled(ncclResult_t result, const char* what) const;
