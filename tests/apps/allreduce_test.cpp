@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_demands_nccl_says_why_it_cannot_have_it) {
   for (const auto& [more, reason] : cases) {
     Program program(
         TROUPE_PROGRAM,
-        run("demanding", {"--local", "worker=2", "--set", "run.gpus=0", "--set",
+        run("demanding", {"--local", "worker=2", "--set",
                           "train.replication={mode=\"allreduce\",collectives=\"nccl\"" + more + "}"}));
     BOOST_TEST(program.end() != 0);
     BOOST_TEST(program.output().find("the GPUs of the workers cannot exchange gradients: " + reason) !=
@@ -192,11 +192,9 @@ BOOST_AUTO_TEST_CASE(a_run_that_demands_nccl_says_why_it_cannot_have_it) {
   }
 }
 
-// Without GPUs, because parameter servers update variables on CPUs, where the last bits differ.
 BOOST_AUTO_TEST_CASE(processes_train_and_are_resumed_in_other_modes) {
   const auto epochs = [](int max_epochs, const std::string& mode) {
-    return Settings{"--set", "run.gpus=0",
-                    "--set", "train.max_epochs=" + std::to_string(max_epochs),
+    return Settings{"--set", "train.max_epochs=" + std::to_string(max_epochs),
                     "--set", "train.early_stop.keep_best=false",
                     "--set", "train.replication={shards=2,mode=" + mode + "}"};
   };

@@ -25,7 +25,8 @@ DigitsRuns::Arguments DigitsRuns::run(const std::string& subcommand, const std::
                                       const Arguments& more, const std::string& example) const {
   Arguments arguments = {subcommand, std::string(TROUPE_SOURCE_DIR) + "/examples/" + example + ".toml",
                          "--set",    "run.directory=" + folder.path(),
-                         "--set",    "run.name=" + name};
+                         "--set",    "run.name=" + name,
+                         "--set",    "run.gpus=0"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }

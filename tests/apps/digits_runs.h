@@ -18,7 +18,8 @@ namespace troupe::test {
 struct DigitsRuns {
   using Arguments = std::vector<std::string>;
 
-  /// Returns the arguments of a run of examples/EXAMPLE.toml with `troupe train` or another subcommand.
+  /// Returns the arguments of a run of examples/EXAMPLE.toml with `troupe train` or another subcommand. It uses no GPUs, unless
+  /// `more` sets run.gpus: what is computed on several devices differs in the last bits.
   Arguments run(const std::string& subcommand, const std::string& name, const Arguments& more,
                 const std::string& example = "digits") const;
   /// Returns the arguments of a run that does not end by itself.
