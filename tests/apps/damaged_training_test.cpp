@@ -40,9 +40,9 @@ class Cluster {
     auto port = ports_.begin();
     for (const char* job : {"ps", "worker"})
       for (const char* task : {"0", "1"})
-        nodes_.emplace_back(TROUPE_PROGRAM,
-                            Arguments{"node", "--cluster", file_, "--job", job, "--task", task, "--listen",
-                                      (port++)->endpoint(), "--root", "/", "--transport", "tcp"});
+        nodes_.emplace_back(TROUPE_PROGRAM, Arguments{"node", "--cluster", file_, "--job", job, "--task",
+                                                      task, "--listen", (port++)->endpoint(), "--root", "/",
+                                                      "--gpus", "0", "--transport", "tcp"});
   }
 
   const std::string& file() const { return file_; }

@@ -37,7 +37,7 @@ struct Fixture : test::DigitsRuns {
   }
   static std::unique_ptr<Program> node(Arguments arguments) {
     arguments.insert(arguments.begin(), "node");
-    arguments.insert(arguments.end(), {"--root", "/"});
+    arguments.insert(arguments.end(), {"--root", "/", "--gpus", "0"});
     return std::make_unique<Program>(TROUPE_PROGRAM, arguments);
   }
   std::unique_ptr<Program> member(const std::string& file) const {

@@ -47,7 +47,7 @@ class Nodes {
   void start(size_t i) {
     programs_[i] = std::make_unique<Program>(
         TROUPE_PROGRAM, Arguments{"node", "--cluster", file_, "--job", places_[i].first, "--task",
-                                  std::to_string(places_[i].second), "--root", "/"});
+                                  std::to_string(places_[i].second), "--root", "/", "--gpus", "0"});
   }
 
   const test::TemporaryFolder& folder_;

@@ -26,7 +26,7 @@ const std::string examples = std::string(TROUPE_SOURCE_DIR) + "/examples/";
 struct Fixture : test::DigitsRuns {
   /// The digits example, whose runs lie in `folder`.
   RunFile digits(const std::string& name, Settings more = {"train.max_epochs=3"}) const {
-    more.insert(more.end(), {"run.directory=" + folder.path(), "run.name=" + name});
+    more.insert(more.end(), {"run.directory=" + folder.path(), "run.name=" + name, "run.gpus=0"});
     return RunFile::read(examples + "digits.toml", more);
   }
   std::string path(const std::string& name) const { return folder.path() + '/' + name; }
@@ -217,7 +217,8 @@ BOOST_AUTO_TEST_CASE(a_running_cluster_trains) {
   std::vector<std::unique_ptr<Program>> nodes;
   for (const char* job : {"ps", "worker"})
     nodes.push_back(std::make_unique<Program>(
-        TROUPE_PROGRAM, Arguments{"node", "--cluster", cluster, "--job", job, "--task", "0", "--root", "/"}));
+        TROUPE_PROGRAM,
+        Arguments{"node", "--cluster", cluster, "--job", job, "--task", "0", "--root", "/", "--gpus", "0"}));
   const TrainingOutcome apart = digits("clustered").train({.cluster = cluster});
   BOOST_TEST(apart.epochs == 3u);
   (void)digits("alone").train();

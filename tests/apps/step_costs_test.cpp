@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(what_costs_most_comes_first_and_all_adds_up) {
 }
 
 BOOST_AUTO_TEST_CASE(each_device_of_a_real_step_adds_up_to_it) {
-  Runtime runtime{{.threads = 1, .tasks = {{"ps", 0, 1}, {"worker", 0, 1}}}};
+  Runtime runtime{{.threads = 1, .tasks = {{.job = "ps", .gpus = 0}, {.job = "worker", .gpus = 0}}}};
   Graph graph{runtime.ops()};
   const Scope g{graph};
   const Output one = g.with_device("/job:ps/task:0").constant(Tensor::scalar(1.0f));

@@ -17,11 +17,12 @@ namespace troupe::test {
 
 struct TrainingSetting {
   /// `example` is the name of a run file in examples/, `set` changes its keys. The process has the tasks of the run, and for the
-  /// rest the options `process`.
+  /// rest the options `process`. It uses no GPUs, unless `set` has run.gpus: what is computed on several devices differs in the last
+  /// bits.
   TrainingSetting(const std::string& example, const std::vector<std::string>& set,
                   const RuntimeOptions& process = {.threads = 2})
       : config(value_or_throw(config::load_run_config(
-            disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", set, op_library()->ops))),
+            disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", without_gpus(set), op_library()->ops))),
         runtime(with_tasks(process)), graph(runtime.ops()) {
     config.cluster.are_processes = true;  // the sessions of the workers use the variables, too
     data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;
@@ -40,6 +41,10 @@ struct TrainingSetting {
   std::optional<Session> session;
 
  private:
+  static std::vector<std::string> without_gpus(std::vector<std::string> set) {
+    set.insert(set.begin(), "run.gpus=0");
+    return set;
+  }
   RuntimeOptions with_tasks(RuntimeOptions options) const {
     options.tasks = train::tasks_in_process(config);
     return options;

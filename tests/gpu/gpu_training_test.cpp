@@ -39,9 +39,10 @@ TrainingOutcome by_workers(const Settings& set, bool exchanges_on_gpus) {
 }
 
 const Settings models[] = {
-    {"train.replication.mode=allreduce", "train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9}"},
-    {"train.replication.mode=allreduce", "train.optimizer={type=\"adam\",lr=0.01}", "train.average=0.9",
-     "train.replication.shard_optimizer=true"}};
+    {"run.gpus=-1", "train.replication.mode=allreduce",
+     "train.optimizer={type=\"momentum\",lr=0.1,momentum=0.9}"},
+    {"run.gpus=-1", "train.replication.mode=allreduce", "train.optimizer={type=\"adam\",lr=0.01}",
+     "train.average=0.9", "train.replication.shard_optimizer=true"}};
 
 }  // namespace
 
