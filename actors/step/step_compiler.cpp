@@ -8,6 +8,7 @@
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
 #include "graph/passes/fuse.h"
+#include "graph/passes/fuse_updates.h"
 #include "graph/passes/split_ops.h"
 #include "graph/passes/spread_constants.h"
 #include "kernels/runtime/simplify_step.h"
@@ -50,8 +51,10 @@ class StepCompiler {
     TROUPE_RETURN_IF_FAILED(split_ops(subgraph).status());
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_step(subgraph, library_));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
-    if (options_.simplify)
+    if (options_.simplify) {
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
+      TROUPE_RETURN_IF_FAILED(fuse_updates(subgraph.graph, placed.device, has_gpu_kernel()).status());
+    }
     TROUPE_RETURN_IF_FAILED(spread_constants(subgraph.graph, placed.device, devices_));
     return partition(subgraph.graph, std::move(placed.device), devices_);
   }
@@ -98,6 +101,12 @@ class StepCompiler {
   CanRun has_kernel() const {
     return [this](const Node& node, DeviceId device) {
       return library_.kernels.has(node, devices_[device].name.type);
+    };
+  }
+
+  CanRun has_gpu_kernel() const {
+    return [this](const Node& node, DeviceId device) {
+      return devices_[device].name.type == "GPU" && library_.kernels.has(node, "GPU");
     };
   }
 

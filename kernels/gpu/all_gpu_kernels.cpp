@@ -23,6 +23,7 @@ void add_elementwise_unary_on_gpu(OpLibrary& library);
 void add_euclidean_norm_on_gpu(OpLibrary& library);
 void add_fused_elementwise_on_gpu(OpLibrary& library);
 void add_fused_products_on_gpu(OpLibrary& library);
+void add_fused_updates_on_gpu(OpLibrary& library);
 void add_gather_nd_on_gpu(OpLibrary& library);
 void add_gather_on_gpu(OpLibrary& library);
 void add_in_top_k_on_gpu(OpLibrary& library);
@@ -79,6 +80,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_euclidean_norm_on_gpu(library);
   add_fused_elementwise_on_gpu(library);
   add_fused_products_on_gpu(library);
+  add_fused_updates_on_gpu(library);
   add_gather_nd_on_gpu(library);
   add_gather_on_gpu(library);
   add_in_top_k_on_gpu(library);

@@ -74,6 +74,7 @@ void add_fill_empty_rows_ops(OpLibrary& library);
 void add_fractional_pool_ops(OpLibrary& library);
 void add_fused_elementwise_ops(OpLibrary& library);
 void add_fused_product_ops(OpLibrary& library);
+void add_fused_updates(OpLibrary& library);
 void add_gather_nd_ops(OpLibrary& library);
 void add_gather_ops(OpLibrary& library);
 void add_global_batch_norm_ops(OpLibrary& library);
@@ -295,6 +296,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_fractional_pool_ops(*library);
   add_fused_elementwise_ops(*library);
   add_fused_product_ops(*library);
+  add_fused_updates(*library);
   add_gather_nd_ops(*library);
   add_gather_ops(*library);
   add_global_batch_norm_ops(*library);

@@ -1,6 +1,7 @@
 #include "kernels/runtime/apply_update.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -63,12 +64,12 @@ class Update {
   };
 
   Status check() const {
-    for (size_t i = 0; i < refs_.size(); ++i) {
-      const StateCell& cell = *refs_[i].cell;
-      for (size_t j = 0; j < i; ++j)
-        if (refs_[j].cell == &cell)
-          return refused("the variable '" + cell.name() +
-                         "' is passed as two inputs; each must be a different variable");
+    std::unordered_set<const StateCell*> seen;
+    for (const Ref& ref : refs_) {
+      const StateCell& cell = *ref.cell;
+      if (refs_.size() > 1 && !seen.insert(&cell).second)
+        return refused("the variable '" + cell.name() +
+                       "' is passed as two inputs; each must be a different variable");
       // The edge of a resource carries no dtype, so the dtype is checked here.
       if (const DType dtype = updated_type(); cell.dtype() != dtype)
         return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +

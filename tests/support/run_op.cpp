@@ -17,15 +17,20 @@ namespace {
 
 const ArgDef& argument_of(const OpDef& op, size_t input, const Attributes& attrs) {
   static const ArgDef none;
-  size_t arguments = op.inputs.size();
-  while (arguments > 0) {  // those at the end may have no tensor
-    const AttrValue* const count = attrs.find(op.inputs[arguments - 1].number_attr);
-    if (!count || std::get<int64_t>(*count) != 0) break;
-    --arguments;
+  for (const ArgDef& argument : op.inputs) {
+    const AttrValue *const number = attrs.find(argument.number_attr), *const types =
+                                                                          attrs.find(argument.type_list_attr);
+    size_t count = 1;
+    if (number)
+      count = static_cast<size_t>(std::get<int64_t>(*number));
+    else if (types)
+      count = std::get<std::vector<DType>>(*types).size();
+    else if (!argument.number_attr.empty() || !argument.type_list_attr.empty())
+      return argument;  // nothing says how many, and no argument behind it takes references
+    if (input < count) return argument;
+    input -= count;
   }
-  if (arguments == 0) return none;
-  // Each other argument of an op that takes references is one tensor.
-  return op.inputs[std::min(input, arguments - 1)];
+  return op.inputs.empty() ? none : op.inputs.back();
 }
 
 Output source(const Scope& scope, const ArgDef& argument, const Tensor& value, Known known) {
@@ -134,8 +139,10 @@ Result<SingleOp> SingleOp::make(const std::string& op, const std::vector<Tensor>
 
 size_t SingleOp::results() const {
   size_t variables = 0;
-  for (const ArgDef& argument : node().op->inputs)
-    if (argument.is_ref || argument.type == DType::Resource) ++variables;
+  for (size_t i = 0; i < node().inputs.size(); ++i) {
+    const EdgeType type = graph.type(node().inputs[i]);
+    if (node().expects_ref[i] || type.dtype == DType::Resource) ++variables;
+  }
   return std::max(node().output_types.size(), variables);
 }
 

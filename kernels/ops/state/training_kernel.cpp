@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "graph/build/signature.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
@@ -118,7 +119,7 @@ void update_rows(const TrainingArguments& arguments, Pool& pool) {
 
 }  // namespace
 
-TrainingInputs::TrainingInputs(const OpDef& op) {
+void TrainingInputs::place(std::string_view name, size_t position) {
   using enum TrainingScalar;
   const std::pair<std::string_view, size_t*> places[] = {{"grad", &gradient},
                                                          {"delta", &gradient},
@@ -137,25 +138,32 @@ TrainingInputs::TrainingInputs(const OpDef& op) {
                                                          {"l2_shrinkage", &scalars[Shrinkage]},
                                                          {"lr_power", &scalars[Power]},
                                                          {"global_step", &scalars[Steps]}};
+  for (const auto& [input, at] : places)
+    if (input == name) *at = position;
+}
+
+TrainingInputs::TrainingInputs(const OpDef& op) {
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     const ArgDef& input = op.inputs[i];
     if (input.is_ref || input.type == DType::Resource) ++variables;
-    for (const auto& [name, place] : places)
-      if (input.name == name) *place = i;
+    place(input.name, i);
   }
 }
 
-TrainingCheck::TrainingCheck(Rule rule, const Node& node)
-    : rule_(rule), in_(*node.op), update_slots_(flag(node, "update_slots", true)),
+TrainingCheck::TrainingCheck(const TrainingMethod& method, const TrainingInputs& inputs, const Node& node)
+    : rule_(flag(node, "use_nesterov", false) ? method.nesterov : method.rule), in_(inputs),
+      update_slots_(flag(node, "update_slots", true)),
       linear_by_rate_(flag(node, "multiply_linear_by_lr", false)) {}
 
 Status TrainingCheck::check_shapes(const KernelContext& context) const {
-  for (size_t i = 1; i < in_.variables; ++i) TROUPE_RETURN_IF_FAILED(require_same_shape(context, 0, i));
-  for (size_t i = in_.variables; i < context.inputs(); ++i)
-    if (i != in_.gradient && i != in_.indices && !context.input(i).shape().is_scalar())
-      return invalid_argument(context.node().op->inputs[i].name + " of shape " +
+  const size_t first = in_.first_variable;
+  for (size_t i = 1; i < in_.variables; ++i)
+    TROUPE_RETURN_IF_FAILED(require_same_shape(context, first, first + i));
+  for (const size_t i : in_.scalars.all())
+    if (i != 0 && !context.input(i).shape().is_scalar())
+      return invalid_argument(argument_name(context.node(), i) + " of shape " +
                               context.input(i).shape().text() + " is not a scalar");
-  return in_.indices == 0 ? require_same_shape(context, 0, in_.gradient) : check_rows(context);
+  return in_.indices == 0 ? require_same_shape(context, first, in_.gradient) : check_rows(context);
 }
 
 Status TrainingCheck::check_rows(const KernelContext& context) const {
@@ -178,7 +186,7 @@ Result<TrainingArguments> TrainingCheck::operator()(KernelContext& context) cons
   arguments.indices = input(in_.indices);
   arguments.scalars = in_.scalars.map(input);
   for (size_t i = 0; i < in_.variables; ++i) {
-    TROUPE_ASSIGN(arguments.values[i], new_value(context, i));
+    TROUPE_ASSIGN(arguments.values[i], new_value(context, in_.first_variable + i));
   }
   return arguments;
 }

@@ -1,10 +1,13 @@
-// The ops of training_ops.cpp: the check on the host, and the arguments that it returns to the compute function of each type of
-// device (kernels/core/checked_kernel.h). Any thread may call the check. They apply a rule of update_rules.h to whole variables
-// or to some of their rows. The op definition tells the check which inputs are variables, the gradient, row indices, or
+// The ops of training_ops.cpp and fused_updates.cpp: the check on the host, and the arguments that it returns to the compute function
+// of each type of device (kernels/core/checked_kernel.h). Any thread may call the check. They apply a rule of update_rules.h to whole
+// variables or to some of their rows. The names of the inputs tell the check which are variables, the gradient, row indices, or
 // scalars. The check is prepared once for a node; concurrent steps run it.
 #pragma once
 
 #include <array>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/checked_kernel.h"
@@ -12,6 +15,19 @@
 #include "kernels/ops/state/new_value.h"
 
 namespace troupe {
+
+/// What the update ops of an optimizer have in common.
+struct TrainingMethod {
+  std::string_view name;  ///< "Adam" of ApplyAdam, ResourceApplyAdam, ...
+  Rule rule;
+  /// The variables come first; the gradient is named "grad" or "delta".
+  std::vector<std::string_view> inputs;
+  size_t variables;
+  bool on_refs = true;   ///< if true, there is an op on references, not only on resources
+  Rule nesterov = rule;  ///< the rule with use_nesterov, if that is another
+};
+std::span<const TrainingMethod> training_methods();
+bool is_gradient(std::string_view input);
 
 /// The scalar inputs of training ops; each op has some of them.
 enum class TrainingScalar : uint8_t {
@@ -36,6 +52,7 @@ class TrainingScalars {
  public:
   T& operator[](TrainingScalar scalar) { return values_[static_cast<size_t>(scalar)]; }
   const T& operator[](TrainingScalar scalar) const { return values_[static_cast<size_t>(scalar)]; }
+  const auto& all() const { return values_; }
   /// Returns f of each value.
   template <class F>
   auto map(const F& f) const {
@@ -64,18 +81,21 @@ struct TrainingArguments {
   TrainingScalars<const Tensor*> scalars = {};
 };
 
-/// The positions of the inputs of a training op. An input that the op does not have has position 0, that of the first variable.
+/// The positions of the inputs of one update. An input that the update does not have has position 0, that of a variable.
 struct TrainingInputs {
-  size_t variables = 0, gradient = 0, indices = 0;
+  size_t first_variable = 0, variables = 0, gradient = 0, indices = 0;
   TrainingScalars<size_t> scalars;
 
+  TrainingInputs() = default;
   explicit TrainingInputs(const OpDef& op);
+  /// Notes where the input of this name is. Variables are not noted.
+  void place(std::string_view name, size_t position);
 };
 
 /// Fails with InvalidArgument unless the shapes of the inputs are as training_shape() requires.
 class TrainingCheck {
  public:
-  TrainingCheck(Rule rule, const Node& node);
+  TrainingCheck(const TrainingMethod& method, const TrainingInputs& inputs, const Node& node);
   Result<TrainingArguments> operator()(KernelContext& context) const;
 
  private:

@@ -26,17 +26,7 @@
 namespace troupe {
 namespace {
 
-struct TrainingOp {
-  std::string_view name;
-  Rule rule;
-  /// The variables come first; the gradient is named "grad" or "delta".
-  std::vector<std::string_view> inputs;
-  size_t variables;
-  bool on_refs = true;   ///< if true, there is an op on references, not only on resources
-  Rule nesterov = rule;  ///< the rule with use_nesterov, if that is another
-};
-
-std::vector<TrainingOp> training_ops() {
+std::vector<TrainingMethod> make_methods() {
   return {
       {"GradientDescent", Rule::GradientDescent, {"var", "alpha", "delta"}, 1},
       {"Momentum", Rule::Momentum, {"var", "accum", "lr", "grad", "momentum"}, 2, true, Rule::Nesterov},
@@ -79,63 +69,72 @@ std::vector<TrainingOp> training_ops() {
   };
 }
 
-void add_inputs(OpDefBuilder& definition, const TrainingOp& op, bool resource, bool rows) {
-  for (size_t i = 0; i < op.inputs.size(); ++i) {
-    const bool is_gradient = op.inputs[i] == "grad" || op.inputs[i] == "delta";
-    const std::string input(is_gradient && rows ? "grad" : op.inputs[i]);
+void add_inputs(OpDefBuilder& definition, const TrainingMethod& method, bool resource, bool rows) {
+  for (size_t i = 0; i < method.inputs.size(); ++i) {
+    const bool gradient = is_gradient(method.inputs[i]);
+    const std::string input(gradient && rows ? "grad" : method.inputs[i]);
     const char* const variable = resource ? ": resource" : ": Ref(T)";
     const char* const scalar = input == "global_step" ? ": int64" : ": T";
-    definition.input(input + (i < op.variables ? variable : scalar));
-    if (is_gradient && rows) definition.input("indices: Tindices").attr("Tindices: {int32, int64}");
+    definition.input(input + (i < method.variables ? variable : scalar));
+    if (gradient && rows) definition.input("indices: Tindices").attr("Tindices: {int32, int64}");
   }
 }
 
-void add_attrs(OpDefBuilder& definition, const TrainingOp& op) {
+void add_attrs(OpDefBuilder& definition, const TrainingMethod& method) {
   definition.attr("T: numbertype").attr("use_locking: bool = false");
-  if (op.nesterov != op.rule) definition.attr("use_nesterov: bool = false");
-  if (op.rule == Rule::Adagrad) definition.attr("update_slots: bool = true");
-  if (op.rule == Rule::Ftrl) definition.attr("multiply_linear_by_lr: bool = false");
+  if (method.nesterov != method.rule) definition.attr("use_nesterov: bool = false");
+  if (method.rule == Rule::Adagrad) definition.attr("update_slots: bool = true");
+  if (method.rule == Rule::Ftrl) definition.attr("multiply_linear_by_lr: bool = false");
 }
 
-std::string name_of(const TrainingOp& op, bool resource, bool rows) {
-  return std::string(resource ? "Resource" : "") + (rows ? "Sparse" : "") + "Apply" + std::string(op.name);
+std::string name_of(const TrainingMethod& method, bool resource, bool rows) {
+  return std::string(resource ? "Resource" : "") + (rows ? "Sparse" : "") + "Apply" +
+         std::string(method.name);
 }
 
-void add_training_op(OpLibrary& library, const TrainingOp& op, bool resource, bool rows) {
-  OpDefBuilder definition(name_of(op, resource, rows));
-  add_inputs(definition, op, resource, rows);
+void add_training_op(OpLibrary& library, const TrainingMethod& method, bool resource, bool rows) {
+  OpDefBuilder definition(name_of(method, resource, rows));
+  add_inputs(definition, method, resource, rows);
   if (!resource) definition.output("out: Ref(T)");
-  add_attrs(definition, op);
+  add_attrs(definition, method);
   definition.served_by(variable_service).effect(Effect::State).shape(training_shape);
   library.op(definition);
 }
 
-/// Calls add(op, whether it is on resources, whether it is on rows) for every op of the table.
+/// Calls add(method, whether it is on resources, whether it is on rows) for every op.
 template <class AddOp>
 void for_training_ops(const AddOp& add) {
-  for (const TrainingOp& op : training_ops())
+  for (const TrainingMethod& method : training_methods())
     for (const bool rows : {false, true})
       for (const bool resource : {false, true})
-        if (resource || op.on_refs) add(op, resource, rows);
+        if (resource || method.on_refs) add(method, resource, rows);
 }
 
 }  // namespace
 
+std::span<const TrainingMethod> training_methods() {
+  static const std::vector<TrainingMethod> methods = make_methods();
+  return methods;
+}
+
+bool is_gradient(std::string_view input) { return input == "grad" || input == "delta"; }
+
 void add_training_kernels(OpLibrary& library, const std::string& device_type,
                           Status (*compute)(const TrainingArguments&, DeviceContext&)) {
-  for_training_ops([&](const TrainingOp& op, bool resource, bool rows) {
-    const auto prepare = [rule = op.rule, nesterov = op.nesterov, compute](const PrepareContext& context) {
-      const bool looks_ahead = nesterov != rule && context.attr<bool>("use_nesterov");
-      return Result(make_kernel(TrainingCheck(looks_ahead ? nesterov : rule, context.node), compute));
+  for_training_ops([&](const TrainingMethod& method, bool resource, bool rows) {
+    const auto prepare = [&method, compute](const PrepareContext& context) {
+      const TrainingInputs inputs(*context.node.op);
+      return Result(make_kernel(TrainingCheck(method, inputs, context.node), compute));
     };
-    library.kernel(kernel_on(device_type, name_of(op, resource, rows), prepare)
+    library.kernel(kernel_on(device_type, name_of(method, resource, rows), prepare)
                        .on("T", {DType::Float, DType::Double, DType::Half}));
   });
 }
 
 void add_training_ops(OpLibrary& library) {
-  for_training_ops(
-      [&](const TrainingOp& op, bool resource, bool rows) { add_training_op(library, op, resource, rows); });
+  for_training_ops([&](const TrainingMethod& method, bool resource, bool rows) {
+    add_training_op(library, method, resource, rows);
+  });
   add_training_kernels(library, "CPU", compute_training);
 }
 

@@ -149,6 +149,71 @@ void add_rules(OpCases& cases, const std::string& name, size_t variables, const 
   add_rule(cases, "SparseApply" + name, variables, sparse, attrs);
 }
 
+/// Fused updates: `states` variables for each, and scalars of which the one named 'n' is a count.
+struct FusedSample {
+  const char* method;
+  size_t states;
+  std::string_view scalars = "";
+  Attributes options = {};
+
+  Attributes attrs(DType type, size_t updates) const {
+    Attributes result = options;
+    std::vector<DType> types;
+    for (const char scalar : scalars) types.push_back(scalar == 'n' ? i64 : type);
+    result.set("method", std::string(method));
+    result.set("N", static_cast<int64_t>(updates));
+    result.set("V", static_cast<int64_t>(updates * states));
+    result.set("T", type);
+    result.set("scalar_types", types);
+    return result;
+  }
+  std::vector<Tensor> inputs(DType type, const std::vector<Shape>& shapes) const {
+    std::vector<Tensor> result;
+    for (size_t k = 0; k < shapes.size() * states; ++k)
+      result.push_back(converted(random_doubles(shapes[k / states], 1, 9, k), type));
+    for (const char scalar : scalars)
+      result.push_back(scalar == 'n' ? Tensor::scalar<int64_t>(3) : converted(one(0.5), type));
+    for (size_t k = 0; k < shapes.size(); ++k)
+      result.push_back(converted(random_doubles(shapes[k], 1, 9, 100 + k), type));
+    return result;
+  }
+};
+
+void add_fused_update_cases(OpCases& cases, const std::string& op) {
+  const std::vector<Shape> few = {Shape{2, 3}, Shape{8}, Shape{0, 4}, Shape{}};
+  const FusedSample descent{"GradientDescent", 1, "s"};
+  for (const DType type : {DType::Half, f32, f64})
+    for (const FusedSample& sample : {descent, FusedSample{"AssignAdd", 1}, FusedSample{"AssignSub", 1}})
+      cases.good(op, sample.inputs(type, few), sample.attrs(type, few.size()));
+  for (const FusedSample& sample :
+       {FusedSample{"Momentum", 2, "ss", {{"use_nesterov", true}}}, FusedSample{"Adam", 3, "ssssss"},
+        FusedSample{"AdagradDA", 3, "sssn"}, FusedSample{"Adadelta", 3, "sss"},
+        FusedSample{"Adagrad", 2, "s", {{"update_slots", false}}},
+        FusedSample{"Ftrl", 3, "ssss", {{"multiply_linear_by_lr", true}}}})
+    cases.good(op, sample.inputs(f32, few), sample.attrs(f32, few.size()));
+  // More than one launch changes, both in packs and one by one.
+  std::vector<Shape> many;
+  for (int64_t k = 0; k < 130; ++k) many.push_back(Shape{k % 2 == 0 ? 4 * k : k});
+  for (const FusedSample& sample : {descent, FusedSample{"Adam", 3, "ssssss"}})
+    cases.good(op, sample.inputs(f32, many), sample.attrs(f32, many.size()));
+
+  const auto refuse = [&](const FusedSample& sample, const std::vector<Tensor>& inputs, size_t updates,
+                          const std::string& text) {
+    cases.bad(op, inputs, sample.attrs(f64, updates), text);
+  };
+  refuse({"Sum", 1, "s"}, descent.inputs(f64, {Shape{2}}), 1, "method \"Sum\" is no update rule");
+  refuse({"GradientDescent", 1}, FusedSample{"", 1}.inputs(f64, {Shape{2}}), 1,
+         "1 updates by GradientDescent have 1 variables and 1 scalars, not 1 and 0");
+  refuse({"Momentum", 1, "ss"}, FusedSample{"", 1, "ss"}.inputs(f64, few), few.size(),
+         "4 updates by Momentum have 8 variables and 2 scalars, not 4 and 2");
+  auto wrong = descent.inputs(f64, few);
+  wrong.back() = random_doubles(Shape{2}, 1, 9);
+  refuse(descent, wrong, few.size(), "variables[3] has shape [] and gradients[3] has shape [2]");
+  wrong = descent.inputs(f64, few);
+  wrong[few.size()] = random_doubles(Shape{1}, 1, 9);
+  refuse(descent, wrong, few.size(), "scalars of shape [1] is not a scalar");
+}
+
 void add_slice_assign_cases(OpCases& cases, const std::string& op) {
   const Tensor variable = random_doubles(Shape{4, 3}, 1, 9), value = random_doubles(Shape{2, 3}, 1, 9, 2);
   const auto slice = [&](int32_t begin, int32_t end, int32_t stride, const Tensor& with) {
@@ -197,6 +262,7 @@ void add_update_cases(OpCases& cases) {
   for (const char* verb : {"Update", "Add", "Sub"})
     for (const char* form : {"ScatterNd", "ResourceScatterNd"})
       add_scatter_nd_cases(cases, form + std::string(verb));
+  for (const char* op : {"_FusedApply", "_FusedResourceApply"}) add_fused_update_cases(cases, op);
   add_rules(cases, "GradientDescent", 1, "sg");
   add_rules(cases, "AdaMax", 3, "sssssg");
   add_rules(cases, "RMSProp", 3, "ssssg");
