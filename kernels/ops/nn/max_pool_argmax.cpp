@@ -6,6 +6,8 @@
 // include_batch_in_index those of the whole input. Of equals the first is found; a NaN only where it comes first in its window.
 // InvalidArgument for an index outside its image. half and bfloat16 are summed in float. Source:
 // tensorflow/core/kernels/maxpooling_op.cc.
+#include "kernels/ops/nn/max_pool_argmax.h"
+
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
 #include "kernels/loops/arithmetic.h"
@@ -15,50 +17,13 @@
 namespace troupe {
 namespace {
 
-/// How many elements the indices of image i are ahead of their places in the whole tensor.
-class IndexBase {
- public:
-  IndexBase(const Pooling& pooling, bool whole)
-      : image_(static_cast<int64_t>(pooling.inputs()) * pooling.channels), whole_(whole) {}
-  int64_t image() const { return image_; }
-  int64_t of(size_t image) const { return whole_ ? 0 : static_cast<int64_t>(image) * image_; }
-
- private:
-  int64_t image_;  ///< elements of one image
-  bool whole_;
-};
-
 bool counts_whole(const Node& node) { return node.attrs.get<bool>("include_batch_in_index"); }
 
 // ---- MaxPoolWithArgmax
 
-struct ArgmaxArguments {
-  const Tensor& input;
-  Tensor &output, &argmax;
-  Pooling pooling;
-  bool whole;
-};
-
-Result<ArgmaxArguments> check_argmax(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const PoolingLists lists, pooling_lists(context, 1));
-  TROUPE_ASSIGN(Pooling pooling,
-                pooling_of(context.node(), input.shape().dims(), lists.ksize, lists.strides));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(pooling.output, DType::Int64));
-  const bool whole = counts_whole(context.node());
-  const auto indices =
-      static_cast<int64_t>(pooling.inputs()) * pooling.channels * (whole ? pooling.batch : 1);
-  if (context.node().output_types[1].dtype == DType::Int32 && indices > int64_t{INT32_MAX} + 1)
-    return invalid_argument("an index into " + input.signature() + " does not fit int32");
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  TROUPE_ASSIGN(Tensor* const argmax, context.output(1, shape));
-  return ArgmaxArguments{input, *output, *argmax, std::move(pooling), whole};
-}
-
 template <class T>
 void find_all(Pool& pool, const ArgmaxArguments& arguments, const Tensor& input, Tensor& output) {
   const PoolParts parts(arguments.pooling, SIZE_MAX);
-  const IndexBase base(arguments.pooling, arguments.whole);
   const size_t length = parts.columns() * parts.pixel();
   const T* const x = input.as<T>().data();
   T* const best = output.write<T>().data();
@@ -68,8 +33,9 @@ void find_all(Pool& pool, const ArgmaxArguments& arguments, const Tensor& input,
       std::vector<int64_t> found(length);
       const size_t first = part.output + row * length;
       find_greatest(parts, part, row, x, best + first, found.data());
-      const int64_t ahead = base.of(part.input / static_cast<size_t>(base.image()));
-      for (size_t i = 0; i < length; ++i) at[first + i] = static_cast<Index>(found[i] - ahead);
+      const size_t image = part.input / arguments.indices.size();
+      for (size_t i = 0; i < length; ++i)
+        at[first + i] = static_cast<Index>(arguments.indices.index(found[i], image));
     });
   };
   with_type(TypeList<int32_t, int64_t>{}, arguments.argmax.dtype(), write);
@@ -87,40 +53,18 @@ Status compute_argmax(const ArgmaxArguments& arguments, DeviceContext& device) {
 
 // ---- The gradients
 
-struct ArgmaxGradArguments {
-  const Tensor &gradient, &argmax;
-  Tensor& output;
-  Pooling pooling;
-  bool whole;
-};
-
-/// With `Second`, grad has the input's shape and the output the pooled one.
-template <bool Second>
-Result<ArgmaxGradArguments> check_argmax_grad(KernelContext& context) {
-  const Tensor &input = context.input(0), &gradient = context.input(1), &argmax = context.input(2);
-  TROUPE_ASSIGN(const PoolingLists lists, pooling_lists(context, 3));
-  TROUPE_ASSIGN(Pooling pooling,
-                pooling_of(context.node(), input.shape().dims(), lists.ksize, lists.strides));
-  TROUPE_RETURN_IF_FAILED(check_dims(argmax, "argmax", pooling.output));
-  TROUPE_RETURN_IF_FAILED(check_dims(gradient, "grad", Second ? pooling.input : pooling.output));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, Second ? argmax.shape() : input.shape()));
-  return ArgmaxGradArguments{gradient, argmax, *output, std::move(pooling), counts_whole(context.node())};
-}
-
 /// Calls use(place in the pooled tensor, place in the input) for each index of an image; both count whole tensors.
 template <class Use>
 Status for_indices(const ArgmaxGradArguments& arguments, std::span<const int64_t> indices, size_t image,
                    const Use& use) {
-  const IndexBase base(arguments.pooling, arguments.whole);
   const size_t count = indices.size() / static_cast<size_t>(arguments.pooling.batch);
-  const int64_t first = static_cast<int64_t>(image) * base.image(), ahead = base.of(image);
   for (size_t i = image * count; i < (image + 1) * count; ++i) {
-    const int64_t least = first - ahead;
-    if (indices[i] < least || indices[i] - least >= base.image())
+    const int64_t place = arguments.indices.place(indices[i], image);
+    if (place < 0)
       return invalid_argument(element_name("argmax", arguments.argmax.shape(), static_cast<int64_t>(i)) +
-                              " = " + std::to_string(indices[i]) + " is not in [" + std::to_string(least) +
-                              ", " + std::to_string(least + base.image()) + "), the elements of its image");
-    use(i, static_cast<size_t>(indices[i] + ahead));
+                              " = " + std::to_string(indices[i]) +
+                              " is not the index of an element of image " + std::to_string(image));
+    use(i, static_cast<size_t>(place));
   }
   return {};
 }
@@ -219,7 +163,46 @@ OpDefBuilder gradient_op(const char* name) {
       .attr("T: realnumbertype");
 }
 
+/// grad must have these dimensions of the pooling; the output gets the shape of input `like`.
+Result<ArgmaxGradArguments> check_gradient(KernelContext& context, const Dims Pooling::*of_gradient,
+                                           size_t like) {
+  TROUPE_ASSIGN(const PoolingLists lists, pooling_lists(context, 3));
+  TROUPE_ASSIGN(Pooling pooling,
+                pooling_of(context.node(), context.input(0).shape().dims(), lists.ksize, lists.strides));
+  const Tensor &gradient = context.input(1), &argmax = context.input(2);
+  TROUPE_RETURN_IF_FAILED(check_dims(argmax, "argmax", pooling.output));
+  TROUPE_RETURN_IF_FAILED(check_dims(gradient, "grad", pooling.*of_gradient));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, context.input(like).shape()));
+  const ImageIndices indices(pooling, counts_whole(context.node()));
+  return ArgmaxGradArguments{gradient, argmax, *output, std::move(pooling), indices};
+}
+
 }  // namespace
+
+Result<ArgmaxArguments> check_argmax(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const PoolingLists lists, pooling_lists(context, 1));
+  TROUPE_ASSIGN(Pooling pooling,
+                pooling_of(context.node(), input.shape().dims(), lists.ksize, lists.strides));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(pooling.output, DType::Int64));
+  const bool whole = counts_whole(context.node());
+  const auto indices =
+      static_cast<int64_t>(pooling.inputs()) * pooling.channels * (whole ? pooling.batch : 1);
+  if (context.node().output_types[1].dtype == DType::Int32 && indices > int64_t{INT32_MAX} + 1)
+    return invalid_argument("an index into " + input.signature() + " does not fit int32");
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  TROUPE_ASSIGN(Tensor* const argmax, context.output(1, shape));
+  const ImageIndices numbers(pooling, whole);
+  return ArgmaxArguments{input, *output, *argmax, std::move(pooling), numbers};
+}
+
+Result<ArgmaxGradArguments> check_argmax_grad(KernelContext& context) {
+  return check_gradient(context, &Pooling::output, 0);
+}
+
+Result<ArgmaxGradArguments> check_argmax_grad_grad(KernelContext& context) {
+  return check_gradient(context, &Pooling::input, 2);
+}
 
 void add_max_pool_argmax_ops(OpLibrary& library) {
   library.op(windows("MaxPoolWithArgmax")
@@ -238,8 +221,8 @@ void add_max_pool_argmax_ops(OpLibrary& library) {
                  .shape(argmax_grad_shape<2>)
                  .gradient(argmax_grad_gradient<true>));
   library.kernel(cpu_kernel("MaxPoolWithArgmax", check_argmax, compute_argmax));
-  library.kernel(cpu_kernel("MaxPoolGradWithArgmax", check_argmax_grad<false>, compute_argmax_grad<false>));
-  library.kernel(cpu_kernel("MaxPoolGradGradWithArgmax", check_argmax_grad<true>, compute_argmax_grad<true>));
+  library.kernel(cpu_kernel("MaxPoolGradWithArgmax", check_argmax_grad, compute_argmax_grad<false>));
+  library.kernel(cpu_kernel("MaxPoolGradGradWithArgmax", check_argmax_grad_grad, compute_argmax_grad<true>));
 }
 
 }  // namespace troupe

@@ -328,6 +328,13 @@ void add_argmax_cases(OpCases& cases) {
         cases.good_in_every_type(back, {input, gradient, outputs[1]}, attrs);
         cases.good_in_every_type(second, {input, other, outputs[1]}, attrs);
       }
+  const Tensor any = random_doubles(Shape{2, 2, 2, 2}, 1, 9),
+               pooled_any = random_doubles(Shape{2, 1, 2, 2}, 1, 9);
+  const Tensor outside_windows =
+      Tensor::vector<int64_t>({7, 5, 5, 0, 1, 1, 4, 7}).reshaped(Shape{2, 1, 2, 2});
+  const Attributes columns = windows({1, 2, 1, 1}, {1, 2, 1, 1}, "SAME");
+  cases.good(back, {any, pooled_any, outside_windows}, columns);
+  cases.good(second, {any, any, outside_windows}, columns);
   bad_windows(cases, forward, random_doubles(Shape{1, 3, 4, 2}, 1, 9));
   const Attributes attrs = windows({1, 2, 2, 1}, {1, 2, 2, 1}, "VALID");
   const Tensor input = random_doubles(Shape{2, 2, 2, 1}, 1, 9),
@@ -335,13 +342,16 @@ void add_argmax_cases(OpCases& cases) {
   const Attributes whole = with(attrs, "include_batch_in_index", true);
   for (const int64_t wrong : {int64_t{-1}, int64_t{4}, INT64_MAX, INT64_MIN}) {
     const Tensor argmax = Tensor::vector<int64_t>({0, wrong}).reshaped(Shape{2, 1, 1, 1});
-    const std::string text = "argmax[1,0,0,0] = " + std::to_string(wrong) + " is not in [0, 4)";
+    const std::string text =
+        "argmax[1,0,0,0] = " + std::to_string(wrong) + " is not the index of an element of image 1";
     cases.bad(back, {input, small, argmax}, attrs, text);
     cases.bad(second, {input, input, argmax}, attrs, text);
   }
   const Tensor first = Tensor::vector<int64_t>({0, 3}).reshaped(Shape{2, 1, 1, 1});
-  cases.bad(back, {input, small, first}, whole, "argmax[1,0,0,0] = 3 is not in [4, 8)");
-  cases.bad(second, {input, input, first}, whole, "argmax[1,0,0,0] = 3 is not in [4, 8)");
+  cases.bad(back, {input, small, first}, whole,
+            "argmax[1,0,0,0] = 3 is not the index of an element of image 1");
+  cases.bad(second, {input, input, first}, whole,
+            "argmax[1,0,0,0] = 3 is not the index of an element of image 1");
   cases.bad(back, {input, input, first}, attrs, "grad of shape [2,2,2,1]");
   cases.bad(second, {input, small, first}, attrs, "grad of shape [2,1,1,1]");
   for (const char* op : {back, second}) {
