@@ -26,6 +26,7 @@ void add_fused_products_on_gpu(OpLibrary& library);
 void add_fused_updates_on_gpu(OpLibrary& library);
 void add_gather_nd_on_gpu(OpLibrary& library);
 void add_gather_on_gpu(OpLibrary& library);
+void add_gru_block_on_gpu(OpLibrary& library);
 void add_in_top_k_on_gpu(OpLibrary& library);
 void add_l2_loss_on_gpu(OpLibrary& library);
 void add_layer_norm_on_gpu(OpLibrary& library);
@@ -84,6 +85,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_fused_updates_on_gpu(library);
   add_gather_nd_on_gpu(library);
   add_gather_on_gpu(library);
+  add_gru_block_on_gpu(library);
   add_in_top_k_on_gpu(library);
   add_l2_loss_on_gpu(library);
   add_layer_norm_on_gpu(library);

@@ -4,30 +4,20 @@
 //   GRUBlockCellGrad(..., r, u, c, d_h)            the gradients of x, of h_prev, and of c and of [r, u] before the nonlinear
 //                                                  functions
 // As in TensorFlow, the gradient of GRUBlockCell is that through h alone.
+#include "kernels/ops/nn/gru_block.h"
+
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/loops/gemm.h"
 #include "kernels/loops/scratch.h"
-#include "kernels/ops/nn/lstm.h"
 
 namespace troupe {
 namespace {
-
-struct GruArguments {
-  std::span<const Slot> inputs;
-  std::span<Tensor> outputs;
-  LstmSizes sizes;
-
-  std::span<const float> in(size_t i) const { return inputs[i].tensor.as<float>(); }
-  std::span<float> out(size_t i) const { return outputs[i].write<float>(); }
-};
 
 // ---- Checks
 
@@ -57,95 +47,51 @@ Result<GruArguments> check_gru(KernelContext& context) {
                       {static_cast<size_t>(batch), static_cast<size_t>(inputs), static_cast<size_t>(cells)}};
 }
 
-Result<GruArguments> check_gru_cell(KernelContext& context) {
-  TROUPE_ASSIGN(const GruArguments arguments, check_gru(context));
-  for (size_t i = 0; i < 4; ++i)
-    TROUPE_RETURN_IF_FAILED(context.output(i, context.input(1).shape()).status());
-  return arguments;
-}
-
-Result<GruArguments> check_gru_gradient(KernelContext& context) {
-  TROUPE_ASSIGN(const GruArguments arguments, check_gru(context));
-  const Shape &x = context.input(0).shape(), &h = context.input(1).shape();
-  TROUPE_ASSIGN(const Shape both, Shape::make(std::array{h[0], 2 * h[1]}, DType::Float));
-  const Shape* const shapes[] = {&x, &h, &h, &both};
-  for (size_t i = 0; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.output(i, *shapes[i]).status());
-  return arguments;
-}
-
 // ---- Computing
 
-float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+/// Computes on the host (gru_block.h).
+struct Host {
+  const GruArguments& arguments;
+  DeviceContext& device;
 
-/// Computes a b, or a times b transposed, where a has a row for each sequence.
-Status multiply(DeviceContext& device, const GruArguments& arguments, std::span<const float> a,
-                std::span<const float> b, bool transposed, std::span<float> to) {
-  const LstmSizes& sizes = arguments.sizes;
-  const auto rows = static_cast<int64_t>(sizes.batch), row = static_cast<int64_t>(sizes.inputs + sizes.cells),
-             columns = static_cast<int64_t>(a.size() / sizes.batch);
-  return gemm(device, 1, MatrixView<float>::of(a.data(), rows, columns, false),
-              MatrixView<float>::of(b.data(), row, static_cast<int64_t>(b.size()) / row, transposed),
-              to.data());
-}
+  Status join(const float* x, const float* h, float* xh) const {
+    const LstmSizes& sizes = arguments.sizes;
+    join_rows(sizes, {x, sizes.batch * sizes.inputs}, {h, sizes.batch * sizes.cells},
+              {xh, sizes.batch * arguments.row()});
+    return {};
+  }
+  Status multiply(const float* a, const float* weights, size_t columns, bool transposed, float* to) const {
+    const auto rows = static_cast<int64_t>(arguments.sizes.batch),
+               row = static_cast<int64_t>(arguments.row()), width = static_cast<int64_t>(columns);
+    return gemm(device, 1, MatrixView<float>::of(a, rows, transposed ? width : row, false),
+                MatrixView<float>::of(weights, row, width, transposed), to);
+  }
+  template <class Body>
+  Status each(size_t columns, const Body& body) const {
+    for (size_t sequence = 0; sequence < arguments.sizes.batch; ++sequence)
+      for (size_t column = 0; column < columns; ++column) body(sequence, column);
+    return {};
+  }
+};
 
 Status compute_gru_cell(const GruArguments& arguments, DeviceContext& device) {
-  const size_t batch = arguments.sizes.batch, inputs = arguments.sizes.inputs, cells = arguments.sizes.cells;
-  const size_t row = inputs + cells, size = batch * cells;
-  if (size == 0) return {};
-  TROUPE_ASSIGN(Tensor scratch, scratch_vector<float>(device, static_cast<int64_t>(batch * row + 2 * size)));
-  const auto xh = scratch.write<float>().first(batch * row), ru = scratch.write<float>().subspan(batch * row);
-  const auto h_prev = arguments.in(1);
-  const auto r = arguments.out(0), u = arguments.out(1), c = arguments.out(2), h = arguments.out(3);
-  join_rows(arguments.sizes, arguments.in(0), h_prev, xh);
-  TROUPE_RETURN_IF_FAILED(multiply(device, arguments, xh, arguments.in(2), false, ru));
-  for (size_t i = 0; i < size; ++i) {
-    const size_t at = i / cells * 2 * cells + i % cells;
-    r[i] = sigmoid(ru[at] + arguments.in(4)[i % cells]);
-    u[i] = sigmoid(ru[at + cells] + arguments.in(4)[cells + i % cells]);
-    xh[i / cells * row + inputs + i % cells] = r[i] * h_prev[i];
-  }
-  TROUPE_RETURN_IF_FAILED(multiply(device, arguments, xh, arguments.in(3), false, c));
-  for (size_t i = 0; i < size; ++i) {
-    c[i] = std::tanh(c[i] + arguments.in(5)[i % cells]);
-    h[i] = u[i] * (h_prev[i] - c[i]) + c[i];
-  }
-  return {};
+  const size_t batch = arguments.sizes.batch, cells = arguments.sizes.cells;
+  if (batch * cells == 0) return {};
+  TROUPE_ASSIGN(Tensor scratch,
+                scratch_vector<float>(device, static_cast<int64_t>(batch * (arguments.row() + 2 * cells))));
+  return gru_cell(arguments, Host{arguments, device}, scratch.write<float>().data());
 }
 
 Status compute_gru_gradient(const GruArguments& arguments, DeviceContext& device) {
-  const size_t batch = arguments.sizes.batch, inputs = arguments.sizes.inputs, cells = arguments.sizes.cells;
-  const size_t row = inputs + cells, size = batch * cells;
-  if (batch * row == 0) return {};
-  TROUPE_ASSIGN(Tensor scratch, scratch_vector<float>(device, static_cast<int64_t>(2 * batch * row)));
-  const auto through_c = scratch.write<float>().first(batch * row),
-             through_ru = scratch.write<float>().subspan(batch * row);
-  const auto h_prev = arguments.in(1), r = arguments.in(6), u = arguments.in(7), c = arguments.in(8),
-             d_h = arguments.in(9);
-  const auto d_x = arguments.out(0), d_h_prev = arguments.out(1), d_c = arguments.out(2),
-             d_ru = arguments.out(3);
-  for (size_t i = 0; i < size; ++i) d_c[i] = d_h[i] * (1 - u[i]) * (1 - c[i] * c[i]);
-  TROUPE_RETURN_IF_FAILED(multiply(device, arguments, d_c, arguments.in(3), true, through_c));
-  for (size_t i = 0; i < size; ++i) {
-    const size_t at = i / cells * 2 * cells + i % cells;
-    const float d_hr = through_c[i / cells * row + inputs + i % cells];
-    d_ru[at] = d_hr * h_prev[i] * r[i] * (1 - r[i]);
-    d_ru[at + cells] = d_h[i] * (h_prev[i] - c[i]) * u[i] * (1 - u[i]);
-    d_h_prev[i] = d_hr * r[i] + d_h[i] * u[i];
-  }
-  TROUPE_RETURN_IF_FAILED(multiply(device, arguments, d_ru, arguments.in(2), true, through_ru));
-  for (size_t i = 0; i < batch * row; ++i) {
-    const size_t sequence = i / row, column = i % row;
-    if (column < inputs)
-      d_x[sequence * inputs + column] = through_c[i] + through_ru[i];
-    else
-      d_h_prev[sequence * cells + column - inputs] += through_ru[i];
-  }
-  return {};
+  const size_t size = arguments.sizes.batch * arguments.row();
+  if (size == 0) return {};
+  TROUPE_ASSIGN(Tensor scratch, scratch_vector<float>(device, static_cast<int64_t>(2 * size)));
+  return gru_gradient(arguments, Host{arguments, device}, scratch.write<float>().data());
 }
 
 // ---- Gradients and definitions
 
-void gru_gradient(GradientContext& context) {
+void add_gru_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   std::vector<Output> inputs = context.node().inputs;
   for (size_t i = 0; i < 3; ++i) inputs.push_back(context.output(i));
@@ -187,9 +133,25 @@ void add_gru_op(OpLibrary& library, OpDefBuilder& op, std::initializer_list<cons
 
 }  // namespace
 
+Result<GruArguments> check_gru_cell(KernelContext& context) {
+  TROUPE_ASSIGN(const GruArguments arguments, check_gru(context));
+  for (size_t i = 0; i < 4; ++i)
+    TROUPE_RETURN_IF_FAILED(context.output(i, context.input(1).shape()).status());
+  return arguments;
+}
+
+Result<GruArguments> check_gru_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const GruArguments arguments, check_gru(context));
+  const Shape &x = context.input(0).shape(), &h = context.input(1).shape();
+  TROUPE_ASSIGN(const Shape both, Shape::make(std::array{h[0], 2 * h[1]}, DType::Float));
+  const Shape* const shapes[] = {&x, &h, &h, &both};
+  for (size_t i = 0; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.output(i, *shapes[i]).status());
+  return arguments;
+}
+
 void add_gru_block_ops(OpLibrary& library) {
   OpDefBuilder cell("GRUBlockCell"), gradient("GRUBlockCellGrad");
-  cell.shape(gru_shape).gradient(gru_gradient);
+  cell.shape(gru_shape).gradient(add_gru_gradient);
   gradient.shape(gru_gradient_shape);
   add_gru_op(library, cell, {"x", "h_prev", "w_ru", "w_c", "b_ru", "b_c"}, {"r", "u", "c", "h"});
   add_gru_op(library, gradient, {"x", "h_prev", "w_ru", "w_c", "b_ru", "b_c", "r", "u", "c", "d_h"},
