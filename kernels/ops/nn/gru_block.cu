@@ -28,7 +28,7 @@ struct Gpu {
 
   Status join(const float* x, const float* h, float* xh) const {
     const auto part = [](const float* from, size_t row) {
-      return gpu::Part{reinterpret_cast<std::byte*>(const_cast<float*>(from)), row};
+      return gpu::Part{reinterpret_cast<std::byte*>(const_cast<float*>(from)), row};  // only read
     };
     const gpu::Part parts[] = {part(x, arguments.sizes.inputs), part(h, arguments.sizes.cells)};
     return gpu::join_parts(device, sizeof(float), arguments.sizes.batch, parts,

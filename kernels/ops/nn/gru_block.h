@@ -101,9 +101,9 @@ struct GruInputGradients {
 // ---- The steps
 
 // The following compute with a machine, which stands for a type of device. It has the functions
-//   Status join(x, h, xh)                               writes the rows [x, h]
+//   Status join(x, h, xh)                                 writes the rows [x, h]
 //   Status multiply(a, weights, columns, transposed, to)  to = a b, where b is the weights, [row(), columns], or transposed
-//   Status each(columns, body)                          calls body(sequence, column) for all sequences and these columns
+//   Status each(columns, body)                            calls body(sequence, column) for all sequences and these columns
 
 /// `scratch` has room for batch * (row() + 2 * cells) floats. There is at least one cell and one sequence.
 template <class Machine>

@@ -8,13 +8,13 @@
 // outputs are 0 and gradients pass. NaN stays NaN. Fails with InvalidArgument unless num_bits is in [2, 16]. The gradient is
 // that of rounding as if it were the identity. Source: Jacob et al. 2018, "Quantization and Training of Neural Networks for
 // Efficient Integer-Arithmetic-Only Inference", section 3.
+#include "kernels/ops/quantized/fake_quant.h"
+
 #include <algorithm>
-#include <cmath>
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 
 namespace troupe {
@@ -63,15 +63,6 @@ Status fake_quant_shape(ShapeContext& context) {
   return {};
 }
 
-struct FakeQuantArguments {
-  const Tensor* gradients;  ///< null in the forward ops
-  const Tensor& inputs;
-  const Tensor *min, *max;  ///< null where attributes have the range
-  float low, high;          ///< the range of the attributes
-  float steps;              ///< the number of steps of the range, less one
-  std::vector<Tensor*> outputs;
-};
-
 Status check_ranges(const Node& node, const Tensor& inputs, const Tensor& min, const Tensor& max) {
   const Shape& shape = inputs.shape();
   if (is_per_channel(node) && shape.is_scalar())
@@ -82,55 +73,19 @@ Status check_ranges(const Node& node, const Tensor& inputs, const Tensor& min, c
                           "; both must have shape " + wanted.text());
 }
 
-Result<FakeQuantArguments> check_fake_quant(KernelContext& context) {
-  const Node& node = context.node();
-  TROUPE_RETURN_IF_FAILED(check_attributes(node));
-  const size_t first = is_gradient(node) ? 1 : 0;
-  const Tensor& inputs = context.input(first);
-  if (!(context.input(0).shape() == inputs.shape()))
-    return invalid_argument("gradients has shape " + context.input(0).shape().text() +
-                            " and inputs has shape " + inputs.shape().text() +
-                            "; they must have the same shape");
-  const float steps = std::ldexp(1.0F, static_cast<int>(node.attrs.get<int64_t>("num_bits"))) -
-                      (node.attrs.get<bool>("narrow_range") ? 2.0F : 1.0F);
-  FakeQuantArguments arguments{
-      first ? &context.input(0) : nullptr, inputs, nullptr, nullptr, 0, 0, steps, {}};
-  if (context.inputs() > first + 1) {
-    arguments.min = &context.input(first + 1);
-    arguments.max = &context.input(first + 2);
-    TROUPE_RETURN_IF_FAILED(check_ranges(node, inputs, *arguments.min, *arguments.max));
-  } else {
-    arguments.low = node.attrs.get<float>("min");
-    arguments.high = node.attrs.get<float>("max");
-  }
-  for (size_t i = 0; i < node.output_types.size(); ++i) {
-    TROUPE_ASSIGN(Tensor* const output, context.output(i, i == 0 ? inputs.shape() : arguments.min->shape()));
-    arguments.outputs.push_back(output);
-  }
-  return arguments;
-}
-
 // ---- Ranges
 
-/// The ranges of the elements of a row, after they were moved so that 0 is a step.
+/// The ranges of the elements of a row.
 struct Ranges {
   std::vector<float> low, high, scale;
-  std::vector<float> passes;  ///< 1 where min and max are both 0, else 0
+  std::vector<float> passes;  ///< 1 or 0
 
   size_t size() const { return low.size(); }
-  void add(float min, float max, float steps) {
-    if (min == 0 && max == 0) {
-      for (auto* const values : {&low, &high}) values->push_back(0);
-      scale.push_back(1);
-      passes.push_back(1);
-      return;
-    }
-    const float step = (max - min) / steps, below = -min / step;  // `below` steps are below 0
-    const float zero = below < 0 ? 0 : below > steps ? steps : std::round(below);
-    low.push_back(-zero * step);
-    high.push_back((steps - zero) * step);
-    scale.push_back(step);
-    passes.push_back(0);
+  void add(const QuantRange& range) {
+    low.push_back(range.low);
+    high.push_back(range.high);
+    scale.push_back(range.step);
+    passes.push_back(range.passes ? 1 : 0);
   }
 };
 
@@ -141,12 +96,12 @@ Ranges ranges_of(const FakeQuantArguments& arguments) {
   Ranges ranges;
   if (arguments.min && !arguments.min->shape().is_scalar()) {
     const auto min = arguments.min->as<float>(), max = arguments.max->as<float>();
-    for (size_t i = 0; i < min.size(); ++i) ranges.add(min[i], max[i], arguments.steps);
+    for (size_t i = 0; i < min.size(); ++i) ranges.add(QuantRange::of(min[i], max[i], arguments.steps));
     return ranges;
   }
   const float min = arguments.min ? arguments.min->as<float>()[0] : arguments.low;
   const float max = arguments.max ? arguments.max->as<float>()[0] : arguments.high;
-  for (size_t i = 0; i < lanes; ++i) ranges.add(min, max, arguments.steps);
+  for (size_t i = 0; i < lanes; ++i) ranges.add(QuantRange::of(min, max, arguments.steps));
   return ranges;
 }
 
@@ -158,11 +113,8 @@ void for_each_row(size_t begin, size_t end, size_t width, size_t n, const Visit&
 
 void round_row(const Ranges& ranges, const float* x, float* y, size_t count) {
 #pragma GCC ivdep
-  for (size_t i = 0; i < count; ++i) {
-    const float low = ranges.low[i], high = ranges.high[i], scale = ranges.scale[i];
-    const float inside = x[i] < low ? low : x[i] > high ? high : x[i];
-    y[i] = std::floor((inside - low) / scale + 0.5F) * scale + low;
-  }
+  for (size_t i = 0; i < count; ++i)
+    y[i] = QuantRange::rounded(x[i], ranges.low[i], ranges.high[i], ranges.scale[i]);
 }
 
 void compute_fake_quant(const FakeQuantArguments& arguments, DeviceContext& device) {
@@ -265,6 +217,34 @@ void add_pair(OpLibrary& library, const std::string& name, bool has_inputs) {
 }
 
 }  // namespace
+
+Result<FakeQuantArguments> check_fake_quant(KernelContext& context) {
+  const Node& node = context.node();
+  TROUPE_RETURN_IF_FAILED(check_attributes(node));
+  const size_t first = is_gradient(node) ? 1 : 0;
+  const Tensor& inputs = context.input(first);
+  if (!(context.input(0).shape() == inputs.shape()))
+    return invalid_argument("gradients has shape " + context.input(0).shape().text() +
+                            " and inputs has shape " + inputs.shape().text() +
+                            "; they must have the same shape");
+  const float steps = std::ldexp(1.0F, static_cast<int>(node.attrs.get<int64_t>("num_bits"))) -
+                      (node.attrs.get<bool>("narrow_range") ? 2.0F : 1.0F);
+  FakeQuantArguments arguments{
+      first ? &context.input(0) : nullptr, inputs, nullptr, nullptr, 0, 0, steps, {}};
+  if (context.inputs() > first + 1) {
+    arguments.min = &context.input(first + 1);
+    arguments.max = &context.input(first + 2);
+    TROUPE_RETURN_IF_FAILED(check_ranges(node, inputs, *arguments.min, *arguments.max));
+  } else {
+    arguments.low = node.attrs.get<float>("min");
+    arguments.high = node.attrs.get<float>("max");
+  }
+  for (size_t i = 0; i < node.output_types.size(); ++i) {
+    TROUPE_ASSIGN(Tensor* const output, context.output(i, i == 0 ? inputs.shape() : arguments.min->shape()));
+    arguments.outputs.push_back(output);
+  }
+  return arguments;
+}
 
 void add_fake_quant_ops(OpLibrary& library) {
   add_pair(library, "FakeQuantWithMinMaxArgs", false);
