@@ -29,14 +29,15 @@ Taps area_taps(const Sampling& sampling) {
   return taps;
 }
 
-void compute_area(const ResizeArguments& arguments, DeviceContext& device) {
-  if (arguments.output.elements() == 0) return;
-  const auto extent = [](const Sampling& sampling) { return sampling.step == 0 ? 1 : sampling.step; };
-  const float scale = 1 / (extent(arguments.rows) * extent(arguments.columns));
-  sum_taps(arguments, area_taps(arguments.rows), area_taps(arguments.columns), scale, device.pool());
-}
-
 }  // namespace
+
+Result<TapsArguments> check_area(KernelContext& context) {
+  TROUPE_ASSIGN(const ResizeArguments images, check_resize(context));
+  TapsArguments arguments = TapsArguments::of(images, area_taps);
+  const auto extent = [](const Sampling& sampling) { return sampling.step == 0 ? 1 : sampling.step; };
+  arguments.scale = 1 / (extent(images.rows) * extent(images.columns));
+  return arguments;
+}
 
 void add_resize_area(OpLibrary& library) {
   library.op(OpDefBuilder("ResizeArea")
@@ -47,7 +48,7 @@ void add_resize_area(OpLibrary& library) {
                  .attr("align_corners: bool = false")
                  .constructor("resize_area(images, size, align_corners)")
                  .shape(resize_shape));
-  library.kernel(cpu_kernel("ResizeArea", check_resize, compute_area));
+  library.kernel(cpu_kernel("ResizeArea", check_area, sum_taps));
 }
 
 }  // namespace troupe

@@ -46,15 +46,6 @@ Taps cubic_taps(const Sampling& sampling) {
   return taps;
 }
 
-void compute_bicubic(const ResizeArguments& arguments, DeviceContext& device) {
-  if (arguments.output.elements() != 0)
-    sum_taps(arguments, cubic_taps(arguments.rows), cubic_taps(arguments.columns), 1, device.pool());
-}
-
-void compute_bicubic_gradient(const ResizeArguments& arguments, DeviceContext& device) {
-  sum_gradient_taps(arguments, cubic_taps, device.pool());
-}
-
 void bicubic_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const DType dtype = scope.dtype(context.input(0));
@@ -65,13 +56,23 @@ void bicubic_gradient(GradientContext& context) {
 
 }  // namespace
 
+Result<TapsArguments> check_bicubic(KernelContext& context) {
+  TROUPE_ASSIGN(const ResizeArguments images, check_resize(context));
+  return TapsArguments::of(images, cubic_taps);
+}
+
+Result<TapsArguments> check_bicubic_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const ResizeArguments images, check_resize_gradient(context));
+  return TapsArguments::of_gradient(images, cubic_taps);
+}
+
 void add_resize_bicubic_ops(OpLibrary& library) {
   library.op(resize_op("ResizeBicubic", "float")
                  .constructor("resize_bicubic(images, size, align_corners, half_pixel_centers)")
                  .gradient(bicubic_gradient));
   library.op(resize_gradient_op("ResizeBicubicGrad", "T: {float, double}"));
-  library.kernel(cpu_kernel("ResizeBicubic", check_resize, compute_bicubic));
-  library.kernel(cpu_kernel("ResizeBicubicGrad", check_resize_gradient, compute_bicubic_gradient));
+  library.kernel(cpu_kernel("ResizeBicubic", check_bicubic, sum_taps));
+  library.kernel(cpu_kernel("ResizeBicubicGrad", check_bicubic_gradient, sum_taps));
 }
 
 }  // namespace troupe

@@ -60,10 +60,6 @@ void compute_bilinear(const ResizeArguments& arguments, DeviceContext& device) {
             [&]<class T>(std::type_identity<T>) { resize<T>(arguments, device.pool()); });
 }
 
-void compute_bilinear_gradient(const ResizeArguments& arguments, DeviceContext& device) {
-  sum_gradient_taps(arguments, linear_taps, device.pool());
-}
-
 void bilinear_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   context.set(0, scope.add_one("ResizeBilinearGrad", {context.gradient(), context.input(0)},
@@ -83,6 +79,11 @@ Taps linear_taps(const Sampling& sampling) {
   return taps;
 }
 
+Result<TapsArguments> check_bilinear_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const ResizeArguments images, check_resize_gradient(context));
+  return TapsArguments::of_gradient(images, linear_taps);
+}
+
 void add_resize_bilinear_ops(OpLibrary& library) {
   library.op(resize_op("ResizeBilinear", "float")
                  .constructor("resize_bilinear(images, size, align_corners, half_pixel_centers)")
@@ -90,7 +91,7 @@ void add_resize_bilinear_ops(OpLibrary& library) {
   library.op(
       resize_gradient_op("ResizeBilinearGrad", "T: {float, bfloat16, half, double}").not_differentiable());
   library.kernel(cpu_kernel("ResizeBilinear", check_resize, compute_bilinear));
-  library.kernel(cpu_kernel("ResizeBilinearGrad", check_resize_gradient, compute_bilinear_gradient));
+  library.kernel(cpu_kernel("ResizeBilinearGrad", check_bilinear_gradient, sum_taps));
 }
 
 }  // namespace troupe

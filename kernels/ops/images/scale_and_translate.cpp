@@ -79,13 +79,6 @@ struct Placing {
   float scale, translation;
 };
 
-struct PlacedArguments {
-  ResizeArguments images;
-  Placing rows, columns;
-  const SamplingKernel* kernel;
-  bool antialias;
-};
-
 /// Adds the taps of a resized pixel that comes from point `place`; its kernel is stretched by `stretch`.
 void add_taps(const SamplingKernel& kernel, float place, float stretch, int64_t original, Taps& taps) {
   const float reach = kernel.radius * stretch;
@@ -106,14 +99,15 @@ void add_taps(const SamplingKernel& kernel, float place, float stretch, int64_t 
   for (size_t i = begin; i < taps.weights.size(); ++i) taps.weights[i] *= vanishes ? 0 : 1 / sum;
 }
 
-Taps placed_taps(const Placing& placing, const PlacedArguments& arguments) {
+/// With `antialias` the kernel is stretched where the image shrinks.
+Taps placed_taps(const Placing& placing, const SamplingKernel& kernel, bool antialias) {
   const float step = 1 / placing.scale, start = -step * placing.translation;
-  const float stretch = arguments.antialias ? std::max(step, 1.0F) : 1;
+  const float stretch = antialias ? std::max(step, 1.0F) : 1;
   Taps taps;
   for (int64_t i = 0; i < placing.resized; ++i) {
     const float place = (static_cast<float>(i) + 0.5F) * step + start;
     if (place >= 0 && place <= static_cast<float>(placing.original))
-      add_taps(*arguments.kernel, place, stretch, placing.original, taps);
+      add_taps(kernel, place, stretch, placing.original, taps);
     taps.end_pixel();
   }
   return taps;
@@ -144,7 +138,8 @@ Status check_pair(const Tensor& tensor, std::string_view name) {
   return invalid_argument(std::string(name) + " has shape " + tensor.shape().text() + ", expected [2]");
 }
 
-Result<PlacedArguments> placed(const KernelContext& context, const ResizeArguments& images) {
+/// Adds the taps of the op to its images.
+Result<TapsArguments> placed(const KernelContext& context, const ResizeArguments& images) {
   const Tensor &scale = context.input(2), &translation = context.input(3);
   TROUPE_RETURN_IF_FAILED(check_pair(scale, "scale"));
   TROUPE_RETURN_IF_FAILED(check_pair(translation, "translation"));
@@ -153,32 +148,11 @@ Result<PlacedArguments> placed(const KernelContext& context, const ResizeArgumen
     return invalid_argument("scale is [" + std::to_string(scales[0]) + "," + std::to_string(scales[1]) +
                             "], expected two numbers above 0");
   TROUPE_ASSIGN(const SamplingKernel* const kernel, kernel_of(context.node()));
-  return PlacedArguments{images,
-                         {images.rows.original, images.rows.resized, scales[0], translations[0]},
-                         {images.columns.original, images.columns.resized, scales[1], translations[1]},
-                         kernel,
-                         context.node().attrs.get<bool>("antialias")};
-}
-
-Result<PlacedArguments> check_scale(KernelContext& context) {
-  TROUPE_ASSIGN(const ResizeArguments images, check_resize(context));
-  return placed(context, images);
-}
-
-Result<PlacedArguments> check_scale_gradient(KernelContext& context) {
-  TROUPE_ASSIGN(const ResizeArguments images, check_resize_gradient(context));
-  return placed(context, images);
-}
-
-void compute_scale(const PlacedArguments& arguments, DeviceContext& device) {
-  sum_taps(arguments.images, placed_taps(arguments.rows, arguments),
-           placed_taps(arguments.columns, arguments), 1, device.pool());
-}
-
-void compute_scale_gradient(const PlacedArguments& arguments, DeviceContext& device) {
-  sum_taps(arguments.images, transposed(placed_taps(arguments.rows, arguments), arguments.rows.original),
-           transposed(placed_taps(arguments.columns, arguments), arguments.columns.original), 1,
-           device.pool());
+  const bool antialias = context.node().attrs.get<bool>("antialias");
+  const auto taps = [&](const Sampling& sampling, size_t i) {
+    return placed_taps({sampling.original, sampling.resized, scales[i], translations[i]}, *kernel, antialias);
+  };
+  return TapsArguments{images, taps(images.rows, 0), taps(images.columns, 1)};
 }
 
 /// The gradient of images that are no floats is computed in floats.
@@ -197,6 +171,19 @@ void scale_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<TapsArguments> check_scale(KernelContext& context) {
+  TROUPE_ASSIGN(const ResizeArguments images, check_resize(context));
+  return placed(context, images);
+}
+
+Result<TapsArguments> check_scale_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(const ResizeArguments images, check_resize_gradient(context));
+  TROUPE_ASSIGN(TapsArguments arguments, placed(context, images));
+  arguments.rows = transposed(arguments.rows, images.rows.original);
+  arguments.columns = transposed(arguments.columns, images.columns.original);
+  return arguments;
+}
 
 void add_scale_and_translate_ops(OpLibrary& library) {
   library.op(OpDefBuilder("ScaleAndTranslate")
@@ -220,8 +207,8 @@ void add_scale_and_translate_ops(OpLibrary& library) {
                  .attr("kernel_type: string = 'lanczos3'")
                  .attr("antialias: bool = true")
                  .shape(scale_gradient_shape));
-  library.kernel(cpu_kernel("ScaleAndTranslate", check_scale, compute_scale));
-  library.kernel(cpu_kernel("ScaleAndTranslateGrad", check_scale_gradient, compute_scale_gradient));
+  library.kernel(cpu_kernel("ScaleAndTranslate", check_scale, sum_taps));
+  library.kernel(cpu_kernel("ScaleAndTranslateGrad", check_scale_gradient, sum_taps));
 }
 
 }  // namespace troupe

@@ -88,13 +88,14 @@ void sum_columns(const Sum* sums, const Taps& columns, int64_t channels, float s
 }
 
 template <class From, class To>
-void sum_images(const ResizeArguments& arguments, const Taps& rows, const Taps& columns, float scale,
-                Pool& pool) {
+void sum_images(const TapsArguments& arguments, Pool& pool) {
   using Sum = ComputeType<To>;
-  const auto from = arguments.images.shape().dims(), to = arguments.output.shape().dims();
+  const ResizeArguments& sizes = arguments.images;
+  const Taps &rows = arguments.rows, &columns = arguments.columns;
+  const auto from = sizes.images.shape().dims(), to = sizes.output.shape().dims();
   const int64_t channels = from[3], row = from[2] * channels, height = to[1];
-  const From* const images = reinterpret_cast<const From*>(arguments.images.data());
-  To* const output = reinterpret_cast<To*>(arguments.output.mutable_data());
+  const From* const images = reinterpret_cast<const From*>(sizes.images.data());
+  To* const output = reinterpret_cast<To*>(sizes.output.mutable_data());
   const std::vector<Span> spans = needed(columns, channels);
   const size_t row_taps = rows.pixels.size() / std::max<size_t>(rows.size(), 1) + 1;
   const size_t cost = static_cast<size_t>(row) * row_taps * sizeof(float) +
@@ -108,7 +109,7 @@ void sum_images(const ResizeArguments& arguments, const Taps& rows, const Taps& 
       for (size_t tap = first; tap < rows.ends[y + 1]; ++tap)
         taken.push_back(images + (r / height * from[1] + rows.pixels[tap]) * row);
       for (const Span& span : spans) sum_rows(taken, rows.weights.data() + first, span, sums.data());
-      sum_columns(sums.data(), columns, channels, scale, output + r * to[2] * channels);
+      sum_columns(sums.data(), columns, channels, arguments.scale, output + r * to[2] * channels);
     }
   });
 }
@@ -132,25 +133,25 @@ Taps transposed(const Taps& taps, int64_t size) {
   return result;
 }
 
-void sum_taps(const ResizeArguments& arguments, const Taps& rows, const Taps& columns, float scale,
-              Pool& pool) {
-  if (arguments.output.elements() == 0) return;
-  if (arguments.output.dtype() != DType::Float) {  // the gradient by narrow floats or doubles
-    with_type(AllFloatTypes{}, arguments.output.dtype(), [&]<class T>(std::type_identity<T>) {
-      sum_images<float, T>(arguments, rows, columns, scale, pool);
-    });
-    return;
-  }
-  with_type(ResizedTypes{}, arguments.images.dtype(), [&]<class T>(std::type_identity<T>) {
-    sum_images<T, float>(arguments, rows, columns, scale, pool);
-  });
+TapsArguments TapsArguments::of(const ResizeArguments& images, TapsOf taps_of) {
+  return {images, taps_of(images.rows), taps_of(images.columns)};
 }
 
-void sum_gradient_taps(const ResizeArguments& arguments, Taps (*taps_of)(const Sampling&), Pool& pool) {
-  if (arguments.output.elements() == 0) return;
-  const Sampling &rows = arguments.rows, &columns = arguments.columns;
-  sum_taps(arguments, transposed(taps_of(rows), rows.original),
-           transposed(taps_of(columns), columns.original), 1, pool);
+TapsArguments TapsArguments::of_gradient(const ResizeArguments& images, TapsOf taps_of) {
+  const Sampling &rows = images.rows, &columns = images.columns;
+  return {images, transposed(taps_of(rows), rows.original), transposed(taps_of(columns), columns.original)};
+}
+
+void sum_taps(const TapsArguments& arguments, DeviceContext& device) {
+  const auto& [images, output, rows, columns] = arguments.images;
+  if (output.elements() == 0) return;
+  if (output.dtype() != DType::Float) {  // the gradient by narrow floats or doubles
+    with_type(AllFloatTypes{}, output.dtype(),
+              [&]<class T>(std::type_identity<T>) { sum_images<float, T>(arguments, device.pool()); });
+    return;
+  }
+  with_type(ResizedTypes{}, images.dtype(),
+            [&]<class T>(std::type_identity<T>) { sum_images<T, float>(arguments, device.pool()); });
 }
 
 }  // namespace troupe

@@ -23,16 +23,34 @@ struct Taps {
   void end_pixel() { ends.push_back(pixels.size()); }
 };
 
+using TapsOf = Taps (*)(const Sampling&);
+
 /// Returns the taps through which each of `size` pixels goes into others, in the order of the latter: those of the gradient.
 Taps transposed(const Taps& taps, int64_t size);
 
 /// Returns the taps of ResizeBilinear: two for each pixel.
 Taps linear_taps(const Sampling& sampling);
 
-/// Sets each pixel of the output to the sum times `scale`. The sums are floats, of an output of doubles doubles.
-void sum_taps(const ResizeArguments& arguments, const Taps& rows, const Taps& columns, float scale,
-              Pool& pool);
-/// Does so for the gradient of an op that takes sums through the taps of each dimension.
-void sum_gradient_taps(const ResizeArguments& arguments, Taps (*taps_of)(const Sampling&), Pool& pool);
+/// Each pixel of the output is the sum times `scale`. The sums are floats, of an output of doubles doubles.
+struct TapsArguments {
+  ResizeArguments images;
+  Taps rows, columns;
+  float scale = 1;
+
+  static TapsArguments of(const ResizeArguments& images, TapsOf taps_of);
+  /// Of the gradient of an op that takes sums through the taps.
+  static TapsArguments of_gradient(const ResizeArguments& images, TapsOf taps_of);
+};
+
+/// The checks of the ops that are such sums.
+Result<TapsArguments> check_bilinear_gradient(KernelContext& context);
+Result<TapsArguments> check_bicubic(KernelContext& context);
+Result<TapsArguments> check_bicubic_gradient(KernelContext& context);
+Result<TapsArguments> check_area(KernelContext& context);
+Result<TapsArguments> check_scale(KernelContext& context);
+Result<TapsArguments> check_scale_gradient(KernelContext& context);
+
+/// Computes the output on a CPU.
+void sum_taps(const TapsArguments& arguments, DeviceContext& device);
 
 }  // namespace troupe
