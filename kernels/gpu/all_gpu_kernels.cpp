@@ -15,6 +15,7 @@ void add_comparisons_on_gpu(OpLibrary& library);
 void add_constant_on_gpu(OpLibrary& library);
 void add_convolution_on_gpu(OpLibrary& library);
 void add_copies_on_gpu(OpLibrary& library);
+void add_crop_and_resize_on_gpu(OpLibrary& library);
 void add_cross_entropy_on_gpu(OpLibrary& library);
 void add_cumulative_on_gpu(OpLibrary& library);
 void add_einsum_on_gpu(OpLibrary& library);
@@ -75,6 +76,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_constant_on_gpu(library);
   add_convolution_on_gpu(library);
   add_copies_on_gpu(library);
+  add_crop_and_resize_on_gpu(library);
   add_cross_entropy_on_gpu(library);
   add_cumulative_on_gpu(library);
   add_einsum_on_gpu(library);

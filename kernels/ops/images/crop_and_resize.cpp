@@ -5,13 +5,13 @@
 //   CropAndResizeGradImage(grads, boxes, box_ind, image_size)   the gradient by images of this shape
 //   CropAndResizeGradBoxes(grads, image, boxes, box_ind)        the gradient by the boxes, always that of "bilinear"
 // InvalidArgument for boxes that are not finite and images that do not exist.
-#include <algorithm>
+#include "kernels/ops/images/crop_and_resize.h"
+
 #include <array>
 
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
-#include "kernels/ops/images/interpolation.h"
 #include "kernels/ops/images/taps.h"
 
 namespace troupe {
@@ -22,54 +22,6 @@ using CropGradientTypes = TypeList<float, Half, double>;
 
 constexpr std::string_view cropped_types =
     "T: {uint8, uint16, int8, int16, int32, int64, half, float, double}";
-
-struct CropArguments {
-  const Tensor& pixels;  ///< the images; of the gradient by images that of the crops
-  const Tensor* image;   ///< of the gradient by boxes: the images
-  const Tensor& boxes;
-  const Tensor& numbers;  ///< of the images
-  Tensor& output;
-  int64_t batch;          ///< images
-  int64_t height, width;  ///< of an image
-  int64_t rows, columns;  ///< of a crop
-  int64_t channels;
-  bool nearest;
-  float outside = 0;
-};
-
-/// The positions along one dimension of the pixels of a crop.
-struct CropAxis {
-  float begin = 0, end = 0;
-  int64_t pixels = 0;  ///< of the image
-  int64_t crop = 0;    ///< pixels of the crop
-
-  float last() const { return static_cast<float>(pixels - 1); }
-  float at(int64_t i) const {
-    if (crop == 1) return static_cast<float>(0.5 * static_cast<double>(begin + end) * last());
-    const float step = (end - begin) * last() / static_cast<float>(crop - 1);
-    return begin * last() + static_cast<float>(i) * step;
-  }
-  bool holds(float place) const { return place >= 0 && place <= last(); }
-  /// Of a position that the image holds. Of more than 2^24 pixels the last position may be rounded up, beyond the last pixel.
-  Between place(float position, bool nearest) const {
-    Between place = between(nearest ? std::round(position) : position);
-    place.lower = std::min(place.lower, pixels - 1);
-    place.upper = std::min(place.upper, pixels - 1);
-    return place;
-  }
-};
-
-struct CropBox {
-  CropAxis y, x;
-  int64_t image;
-};
-
-CropBox box_at(const CropArguments& arguments, int64_t i) {
-  const float* const box = arguments.boxes.as<float>().data() + 4 * i;
-  return {{box[0], box[2], arguments.height, arguments.rows},
-          {box[1], box[3], arguments.width, arguments.columns},
-          arguments.numbers.as<int32_t>()[static_cast<size_t>(i)]};
-}
 
 // ---- Checks
 
@@ -96,31 +48,6 @@ Status check_elements(const CropArguments& arguments) {
                           std::to_string(*bad) + " is not finite");
 }
 
-Result<CropArguments> check_crop(KernelContext& context) {
-  const Tensor &image = context.input(0), &boxes = context.input(1), &numbers = context.input(2);
-  const auto dims = image.shape().dims();
-  TROUPE_RETURN_IF_FAILED(check_crop_image(dims, "image"));
-  TROUPE_RETURN_IF_FAILED(check_boxes(boxes.shape(), numbers.shape()));
-  TROUPE_ASSIGN(const Dims size, positive_size(context.input(3), "crop_size"));
-  TROUPE_ASSIGN(const Shape shape,
-                Shape::make(std::array{boxes.shape()[0], size[0], size[1], dims[3]}, DType::Float));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const auto& attrs = context.node().attrs;
-  return CropArguments{image,
-                       nullptr,
-                       boxes,
-                       numbers,
-                       *output,
-                       dims[0],
-                       dims[1],
-                       dims[2],
-                       size[0],
-                       size[1],
-                       dims[3],
-                       attrs.get<std::string>("method") == "nearest",
-                       attrs.get<float>("extrapolation_value")};
-}
-
 Status check_crop_gradient(const Shape& grads, const Shape& boxes, std::span<const int64_t> image) {
   TROUPE_RETURN_IF_FAILED(check_crop_image(grads.dims(), "grads"));
   TROUPE_RETURN_IF_FAILED(check_crop_image(image, "the image"));
@@ -128,32 +55,6 @@ Status check_crop_gradient(const Shape& grads, const Shape& boxes, std::span<con
   return invalid_argument("grads of shape " + grads.text() + " must have one crop for each of " +
                           std::to_string(boxes[0]) + " boxes and the channels of the image " +
                           text_of(image));
-}
-
-Result<CropArguments> check_image_gradient(KernelContext& context) {
-  const Tensor &grads = context.input(0), &boxes = context.input(1), &numbers = context.input(2);
-  TROUPE_RETURN_IF_FAILED(check_boxes(boxes.shape(), numbers.shape()));
-  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(3), "image_size"));
-  TROUPE_RETURN_IF_FAILED(check_crop_gradient(grads.shape(), boxes.shape(), {dims.data(), dims.size()}));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  const auto crops = grads.shape().dims();
-  return CropArguments{grads,    nullptr, boxes,
-                       numbers,  *output, dims[0],
-                       dims[1],  dims[2], crops[1],
-                       crops[2], dims[3], context.node().attrs.get<std::string>("method") == "nearest"};
-}
-
-Result<CropArguments> check_boxes_gradient(KernelContext& context) {
-  const Tensor &grads = context.input(0), &image = context.input(1), &boxes = context.input(2),
-               &numbers = context.input(3);
-  TROUPE_RETURN_IF_FAILED(check_boxes(boxes.shape(), numbers.shape()));
-  const auto dims = image.shape().dims();
-  TROUPE_RETURN_IF_FAILED(check_crop_gradient(grads.shape(), boxes.shape(), dims));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, boxes.shape()));
-  const auto crops = grads.shape().dims();
-  return CropArguments{grads,   &image,  boxes,    numbers,  *output, dims[0],
-                       dims[1], dims[2], crops[1], crops[2], dims[3], false};
 }
 
 // ---- Crops
@@ -203,7 +104,7 @@ void crop_boxes(const CropArguments& arguments, Pool& pool) {
                   CropColumns columns;
                   for (auto r = static_cast<int64_t>(begin); r < static_cast<int64_t>(end); ++r) {
                     if (r == static_cast<int64_t>(begin) || r % height == 0) {
-                      box = box_at(arguments, r / height);
+                      box = CropBoxes(arguments)[static_cast<size_t>(r / height)];
                       columns = columns_of(arguments, box);
                     }
                     crop_row<T>(arguments, box, columns, r % height, to + r * row);
@@ -225,7 +126,7 @@ Status compute_crop(const CropArguments& arguments, DeviceContext& device) {
 Taps rows_of_images(const CropArguments& arguments) {
   Taps taps;
   for (int64_t i = 0; i < arguments.boxes.shape()[0]; ++i) {
-    const CropBox box = box_at(arguments, i);
+    const CropBox box = CropBoxes(arguments)[static_cast<size_t>(i)];
     for (int64_t y = 0; y < arguments.rows; ++y) {
       if (const float position = box.y.at(y); box.y.holds(position)) {
         const Between place = box.y.place(position, arguments.nearest);
@@ -257,7 +158,7 @@ void sum_crops(const CropArguments& arguments, Pool& pool) {
   const Taps taps = rows_of_images(arguments);
   std::vector<CropColumns> columns;
   for (int64_t i = 0; i < arguments.boxes.shape()[0]; ++i)
-    columns.push_back(columns_of(arguments, box_at(arguments, i)));
+    columns.push_back(columns_of(arguments, CropBoxes(arguments)[static_cast<size_t>(i)]));
   const auto row = static_cast<size_t>(arguments.width * arguments.channels);
   const auto crop_row_size = static_cast<size_t>(arguments.columns * arguments.channels);
   const float* const grads = arguments.pixels.as<float>().data();
@@ -287,16 +188,6 @@ Status compute_image_gradient(const CropArguments& arguments, DeviceContext& dev
 
 // ---- The gradient by the boxes
 
-/// By how much the ends of an axis move the position of a pixel of the crop.
-struct Moves {
-  float begin, end;
-};
-Moves moves(const CropAxis& axis, int64_t i) {
-  if (axis.crop == 1) return {axis.last() / 2, axis.last() / 2};
-  const float end = static_cast<float>(i) * (axis.last() / static_cast<float>(axis.crop - 1));
-  return {axis.last() - end, end};
-}
-
 /// The slopes of an interpolated pixel along both dimensions, times its gradient, summed over the channels.
 struct Slopes {
   float y = 0, x = 0;
@@ -307,18 +198,16 @@ Slopes slopes(const T* top, const T* bottom, const Between& x, float part, const
   Slopes sum;
   for (int64_t c = 0; c < channels; ++c) {
     const auto at = [&](const T* row, int64_t i) { return static_cast<float>(row[i + c]); };
-    const float left = at(bottom, x.lower) - at(top, x.lower), right = at(bottom, x.upper) - at(top, x.upper);
-    const float above = at(top, x.upper) - at(top, x.lower),
-                below = at(bottom, x.upper) - at(bottom, x.lower);
-    sum.y += ((1 - x.part) * left + x.part * right) * grads[c];
-    sum.x += ((1 - part) * above + part * below) * grads[c];
+    const FourPixels pixels{at(top, x.lower), at(top, x.upper), at(bottom, x.lower), at(bottom, x.upper)};
+    sum.y += pixels.slope_y(x.part) * grads[c];
+    sum.x += pixels.slope_x(part) * grads[c];
   }
   return sum;
 }
 
 template <class T>
 void box_gradient(const CropArguments& arguments, int64_t i, float* to) {
-  const CropBox box = box_at(arguments, i);
+  const CropBox box = CropBoxes(arguments)[static_cast<size_t>(i)];
   const CropColumns columns = columns_of(arguments, box);
   const int64_t channels = arguments.channels, row = arguments.width * channels;
   const T* const image =
@@ -330,12 +219,12 @@ void box_gradient(const CropArguments& arguments, int64_t i, float* to) {
     const float position = box.y.at(y);
     if (!box.y.holds(position)) continue;
     const Between place = box.y.place(position, false);
-    const Moves down = moves(box.y, y);
+    const CropMoves down = CropMoves::of(box.y, y);
     for (size_t k = 0; k < columns.places.pixels.size(); ++k) {
       const Slopes sum =
           slopes(image + place.lower * row, image + place.upper * row, columns.places.pixels[k], place.part,
                  grads + static_cast<int64_t>(k) * channels, channels);
-      const Moves across = moves(box.x, columns.first + static_cast<int64_t>(k));
+      const CropMoves across = CropMoves::of(box.x, columns.first + static_cast<int64_t>(k));
       to[0] += sum.y * down.begin;
       to[1] += sum.x * across.begin;
       to[2] += sum.y * down.end;
@@ -405,6 +294,57 @@ Status boxes_gradient_shape(ShapeContext& context) {
 
 }  // namespace
 
+Result<CropArguments> check_crop(KernelContext& context) {
+  const Tensor &image = context.input(0), &boxes = context.input(1), &numbers = context.input(2);
+  const auto dims = image.shape().dims();
+  TROUPE_RETURN_IF_FAILED(check_crop_image(dims, "image"));
+  TROUPE_RETURN_IF_FAILED(check_boxes(boxes.shape(), numbers.shape()));
+  TROUPE_ASSIGN(const Dims size, positive_size(context.input(3), "crop_size"));
+  TROUPE_ASSIGN(const Shape shape,
+                Shape::make(std::array{boxes.shape()[0], size[0], size[1], dims[3]}, DType::Float));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const auto& attrs = context.node().attrs;
+  return CropArguments{image,
+                       nullptr,
+                       boxes,
+                       numbers,
+                       *output,
+                       dims[0],
+                       dims[1],
+                       dims[2],
+                       size[0],
+                       size[1],
+                       dims[3],
+                       attrs.get<std::string>("method") == "nearest",
+                       attrs.get<float>("extrapolation_value")};
+}
+
+Result<CropArguments> check_crop_image_gradient(KernelContext& context) {
+  const Tensor &grads = context.input(0), &boxes = context.input(1), &numbers = context.input(2);
+  TROUPE_RETURN_IF_FAILED(check_boxes(boxes.shape(), numbers.shape()));
+  TROUPE_ASSIGN(const Dims dims, integer_vector(context.input(3), "image_size"));
+  TROUPE_RETURN_IF_FAILED(check_crop_gradient(grads.shape(), boxes.shape(), {dims.data(), dims.size()}));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, context.node().output_types[0].dtype));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  const auto crops = grads.shape().dims();
+  return CropArguments{grads,    nullptr, boxes,
+                       numbers,  *output, dims[0],
+                       dims[1],  dims[2], crops[1],
+                       crops[2], dims[3], context.node().attrs.get<std::string>("method") == "nearest"};
+}
+
+Result<CropArguments> check_crop_boxes_gradient(KernelContext& context) {
+  const Tensor &grads = context.input(0), &image = context.input(1), &boxes = context.input(2),
+               &numbers = context.input(3);
+  TROUPE_RETURN_IF_FAILED(check_boxes(boxes.shape(), numbers.shape()));
+  const auto dims = image.shape().dims();
+  TROUPE_RETURN_IF_FAILED(check_crop_gradient(grads.shape(), boxes.shape(), dims));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, boxes.shape()));
+  const auto crops = grads.shape().dims();
+  return CropArguments{grads,   &image,  boxes,    numbers,  *output, dims[0],
+                       dims[1], dims[2], crops[1], crops[2], dims[3], false};
+}
+
 void add_crop_and_resize_ops(OpLibrary& library) {
   library.op(
       OpDefBuilder("CropAndResize")
@@ -438,8 +378,8 @@ void add_crop_and_resize_ops(OpLibrary& library) {
                  .attr("method: {'bilinear'} = 'bilinear'")
                  .shape(boxes_gradient_shape));
   library.kernel(cpu_kernel("CropAndResize", check_crop, compute_crop));
-  library.kernel(cpu_kernel("CropAndResizeGradImage", check_image_gradient, compute_image_gradient));
-  library.kernel(cpu_kernel("CropAndResizeGradBoxes", check_boxes_gradient, compute_boxes_gradient));
+  library.kernel(cpu_kernel("CropAndResizeGradImage", check_crop_image_gradient, compute_image_gradient));
+  library.kernel(cpu_kernel("CropAndResizeGradBoxes", check_crop_boxes_gradient, compute_boxes_gradient));
 }
 
 }  // namespace troupe

@@ -30,9 +30,7 @@ void interpolate(const T* top, const T* bottom, const Between& x, float part, in
   const auto at = [](const T* row, int64_t i) { return static_cast<float>(row[i]); };
   for (int64_t c = 0; c < channels; ++c) {
     const int64_t left = x.lower + c, right = x.upper + c;
-    const float above = at(top, left) + (at(top, right) - at(top, left)) * x.part;
-    const float below = at(bottom, left) + (at(bottom, right) - at(bottom, left)) * x.part;
-    to[c] = above + (below - above) * part;
+    to[c] = FourPixels{at(top, left), at(top, right), at(bottom, left), at(bottom, right)}.at(x.part, part);
   }
 }
 

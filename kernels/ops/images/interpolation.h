@@ -1,10 +1,11 @@
-// Rows of pixels that are interpolated between two rows of an image. Pure functions; any thread may call them.
+// Pixels that are interpolated between two by two pixels of an image. Pure functions; any thread may call them.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
 #include "kernels/core/type_dispatch.h"
+#include "kernels/gpu/any.h"
 
 namespace troupe {
 
@@ -15,10 +16,29 @@ struct Between {
 };
 
 /// Returns where a position lies, which must be that of a pixel or between two.
-inline Between between(float place) {
+TROUPE_ANY inline Between between(float place) {
   const float whole = std::floor(place);
   return {static_cast<int64_t>(whole), static_cast<int64_t>(std::ceil(place)), place - whole};
 }
+
+/// Two by two pixels, between which one lies.
+struct FourPixels {
+  float top_left, top_right, bottom_left, bottom_right;
+
+  /// Returns the interpolated pixel at a place, `x` and `y` of the way to the right and to the bottom.
+  TROUPE_ANY float at(float x, float y) const {
+    const float above = top_left + (top_right - top_left) * x;
+    const float below = bottom_left + (bottom_right - bottom_left) * x;
+    return above + (below - above) * y;
+  }
+  /// Return the slopes there.
+  TROUPE_ANY float slope_y(float x) const {
+    return (1 - x) * (bottom_left - top_left) + x * (bottom_right - top_right);
+  }
+  TROUPE_ANY float slope_x(float y) const {
+    return (1 - y) * (top_right - top_left) + y * (bottom_right - bottom_left);
+  }
+};
 
 /// A row of an image, from which pixels at given places are taken.
 struct RowPlaces {
