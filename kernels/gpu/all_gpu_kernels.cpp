@@ -4,6 +4,7 @@ namespace troupe {
 
 void add_activations_on_gpu(OpLibrary& library);
 void add_add_n_on_gpu(OpLibrary& library);
+void add_adjust_contrast_on_gpu(OpLibrary& library);
 void add_arg_reductions_on_gpu(OpLibrary& library);
 void add_assign_on_gpu(OpLibrary& library);
 void add_avg_pool_on_gpu(OpLibrary& library);
@@ -11,6 +12,7 @@ void add_batch_norm_on_gpu(OpLibrary& library);
 void add_bias_on_gpu(OpLibrary& library);
 void add_cast_on_gpu(OpLibrary& library);
 void add_clip_on_gpu(OpLibrary& library);
+void add_colors_on_gpu(OpLibrary& library);
 void add_comparisons_on_gpu(OpLibrary& library);
 void add_constant_on_gpu(OpLibrary& library);
 void add_convolution_on_gpu(OpLibrary& library);
@@ -65,6 +67,7 @@ void add_zero_safe_on_gpu(OpLibrary& library);
 void add_gpu_kernels(OpLibrary& library) {
   add_activations_on_gpu(library);
   add_add_n_on_gpu(library);
+  add_adjust_contrast_on_gpu(library);
   add_arg_reductions_on_gpu(library);
   add_assign_on_gpu(library);
   add_avg_pool_on_gpu(library);
@@ -72,6 +75,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_bias_on_gpu(library);
   add_cast_on_gpu(library);
   add_clip_on_gpu(library);
+  add_colors_on_gpu(library);
   add_comparisons_on_gpu(library);
   add_constant_on_gpu(library);
   add_convolution_on_gpu(library);

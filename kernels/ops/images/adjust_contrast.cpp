@@ -3,11 +3,12 @@
 //   AdjustContrastv2(images, contrast_factor)
 //   AdjustContrast(images, contrast_factor, min_value, max_value)   floats, limited to [min_value, max_value]
 // Means are summed in float along each row and in double over the rows.
+#include "kernels/ops/images/adjust_contrast.h"
+
 #include <algorithm>
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
@@ -17,18 +18,6 @@ namespace {
 
 using ContrastTypes = TypeList<float, Half, uint8_t, int8_t, int16_t, int32_t, int64_t, double>;
 
-struct ContrastArguments {
-  const Tensor& images;
-  Tensor& output;
-  float factor;
-  float least = -std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::infinity();
-
-  size_t dim(size_t from_end) const {
-    const auto dims = images.shape().dims();
-    return static_cast<size_t>(dims[dims.size() - from_end]);
-  }
-};
-
 Status contrast_shape(ShapeContext& context) {
   for (size_t i = 1; i < context.inputs(); ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 0).status());
   const PartialShape& images = context.input(0);
@@ -36,20 +25,6 @@ Status contrast_shape(ShapeContext& context) {
     return invalid_argument("images of shape " + images.text() + " must have rank 3 or more");
   context.set_output(0, images);
   return {};
-}
-
-Result<ContrastArguments> check_contrast(KernelContext& context) {
-  const Tensor& images = context.input(0);
-  if (images.shape().rank() < 3)
-    return invalid_argument("images of shape " + images.shape().text() + " must have rank 3 or more");
-  for (size_t i = 1; i < context.inputs(); ++i)
-    if (!context.input(i).shape().is_scalar())
-      return invalid_argument(context.node().op->inputs[i].name + " of shape " +
-                              context.input(i).shape().text() + " must be a scalar");
-  const auto number = [&](size_t i) { return context.input(i).as<float>()[0]; };
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, images.shape()));
-  if (context.inputs() == 2) return ContrastArguments{images, *output, number(1)};
-  return ContrastArguments{images, *output, number(1), number(2), number(3)};
 }
 
 /// Sums a row of pixels by channel. `lanes` has room for several pixels, which are summed side by side.
@@ -117,6 +92,20 @@ void compute_contrast(const ContrastArguments& arguments, DeviceContext& device)
 }
 
 }  // namespace
+
+Result<ContrastArguments> check_contrast(KernelContext& context) {
+  const Tensor& images = context.input(0);
+  if (images.shape().rank() < 3)
+    return invalid_argument("images of shape " + images.shape().text() + " must have rank 3 or more");
+  for (size_t i = 1; i < context.inputs(); ++i)
+    if (!context.input(i).shape().is_scalar())
+      return invalid_argument(context.node().op->inputs[i].name + " of shape " +
+                              context.input(i).shape().text() + " must be a scalar");
+  const auto number = [&](size_t i) { return context.input(i).as<float>()[0]; };
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, images.shape()));
+  if (context.inputs() == 2) return ContrastArguments{images, *output, number(1)};
+  return ContrastArguments{images, *output, number(1), number(2), number(3)};
+}
 
 void add_adjust_contrast_ops(OpLibrary& library) {
   library.op(OpDefBuilder("AdjustContrastv2")

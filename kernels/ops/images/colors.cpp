@@ -4,25 +4,20 @@
 //   AdjustHue(images, delta)           turns the hue by delta, a part of the circle
 //   AdjustSaturation(images, scale)    multiplies the saturation, which stays in [0, 1]
 // The latter two take images of rank 3 or more. Half and bfloat16 are computed in float.
+#include "kernels/ops/images/colors.h"
+
 #include <algorithm>
 #include <array>
 
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/color_loops.h"
 
 namespace troupe {
 namespace {
-
-struct ColorArguments {
-  const Tensor& images;
-  Tensor& output;
-  float amount;  ///< delta or scale
-};
 
 bool adjusts(const Node& node) { return node.type().starts_with("Adjust"); }
 
@@ -40,25 +35,6 @@ Status colors_shape(ShapeContext& context) {
   dims.back() = 3;
   context.set_output(0, PartialShape(std::move(dims)));
   return {};
-}
-
-Result<ColorArguments> check_colors(KernelContext& context) {
-  const Shape& shape = context.input(0).shape();
-  const bool adjusted = adjusts(context.node());
-  const size_t least = adjusted ? 3 : 1;
-  if (shape.rank() < least || shape.dims().back() != 3)
-    return invalid_argument("images of shape " + shape.text() + " must have rank " + std::to_string(least) +
-                            " or more, and 3 channels in the last dimension");
-  float amount = 0;
-  if (adjusted) {
-    if (!context.input(1).shape().is_scalar())
-      return invalid_argument(context.node().op->inputs[1].name + " of shape " +
-                              context.input(1).shape().text() + " must be a scalar");
-    amount = context.input(1).as<float>()[0];
-  }
-  const Tensor& images = context.input(0);
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return ColorArguments{images, *output, amount};
 }
 
 /// Maps pixels of half or bfloat16, some at a time, as floats.
@@ -123,6 +99,25 @@ void hsv_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<ColorArguments> check_colors(KernelContext& context) {
+  const Shape& shape = context.input(0).shape();
+  const bool adjusted = adjusts(context.node());
+  const size_t least = adjusted ? 3 : 1;
+  if (shape.rank() < least || shape.dims().back() != 3)
+    return invalid_argument("images of shape " + shape.text() + " must have rank " + std::to_string(least) +
+                            " or more, and 3 channels in the last dimension");
+  float amount = 0;
+  if (adjusted) {
+    if (!context.input(1).shape().is_scalar())
+      return invalid_argument(context.node().op->inputs[1].name + " of shape " +
+                              context.input(1).shape().text() + " must be a scalar");
+    amount = context.input(1).as<float>()[0];
+  }
+  const Tensor& images = context.input(0);
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return ColorArguments{images, *output, amount};
+}
 
 void add_color_ops(OpLibrary& library) {
   const auto conversion = [](const char* name, const char* constructor) {
