@@ -117,6 +117,8 @@ void add_crops(OpCases& cases) {
                              {image(Shape{5, 3, 4, 3}), boxes, numbers, ints({2, 4, 5, 3})}, typed);
     cases.good("CropAndResizeGradImage", {image(Shape{5, 30, 47, 3}), boxes, numbers, ints({2, 40, 50, 3})},
                typed);
+    cases.good("CropAndResizeGradImage", {image(Shape{5, 1, 1, 3}), boxes, numbers, ints({2, 4, 5, 3})},
+               typed);
     cases.good("CropAndResizeGradImage",
                {image(Shape{0, 2, 2, 1}), image(Shape{0, 4}), ints({}), ints({1, 3, 3, 1})}, typed);
     // The gradient by the boxes is that of "bilinear", and constant only where the image is a plane.
