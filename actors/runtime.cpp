@@ -41,11 +41,15 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
   }
   const int gpus = value_or_throw(gpus_of(options));
   for (int id = 0; id < gpus; ++id) {
+    std::vector<int> peers;
+    for (int other = 0; other < gpus; ++other)
+      if (other != id) peers.push_back(options.first_gpu + other);
     const DeviceName name{options.job, 0, options.task, "GPU", id};
     devices.push_back(value_or_throw(make_gpu(name, incarnation_from(random), pool,
                                               {.index = options.first_gpu + id,
                                                .memory_cap = runtime.gpu_memory,
                                                .sharers = std::max(1, runtime.gpu_sharers),
+                                               .peers = std::move(peers),
                                                .tf32 = runtime.tf32})));
   }
   return devices;

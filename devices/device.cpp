@@ -15,7 +15,8 @@ Status check(const Device& device, const Tensor& from, const Tensor& to) {
   const auto reached = [&](const Tensor& tensor) {
     return device.holds(tensor) || tensor.memory() != MemoryKind::Device;
   };
-  if (!reached(from) || !reached(to) || !(device.holds(from) || device.holds(to)))
+  const bool from_peer = device.type() == "GPU" && !reached(from) && device.holds(to);
+  if (!from_peer && (!reached(from) || !reached(to) || !(device.holds(from) || device.holds(to))))
     return internal("cannot copy " + from.signature() + ": the device does not reach both memories");
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "devices/device.h"
 
@@ -11,7 +12,9 @@ struct GpuOptions {
   int index = 0;            ///< the number of the GPU among those that CUDA_VISIBLE_DEVICES leaves visible
   uint64_t memory_cap = 0;  ///< bytes; 0: an equal share of 95 % of what is free when the device is made
   int sharers = 1;          ///< how many processes share the GPU, including this one
-  bool tf32 = false;        ///< whether products and convolutions of float may round their factors to TF32
+  /// The numbers of the other GPUs of the task, which copy from the memory of this one without the host where the machine allows it.
+  std::vector<int> peers = {};
+  bool tf32 = false;  ///< whether products and convolutions of float may round their factors to TF32
 };
 
 /// Returns how many GPUs this process can use. Fails with Unavailable, in one line, if the program was built without CUDA, or the

@@ -18,6 +18,7 @@ Result<Tensor> transfer(const Tensor& from, Device& from_device, Device& to_devi
   Allocator& memory = to_device.context().memory();
   if (from.memory() != MemoryKind::Device) return copied(from, memory, to_device);
   if (to_device.memory_kind() != MemoryKind::Device) return copied(from, memory, from_device);
+  if (to_device.type() == "GPU") return copied(from, memory, to_device);
   TROUPE_ASSIGN(const Tensor staged, to_host(from, from_device));
   return copied(staged, memory, to_device);
 }

@@ -54,7 +54,7 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::make(DeviceName name, uint64_t i
   TROUPE_RETURN_IF_FAILED(cuda_status(cudaSetDevice(options.index), "using a GPU"));
   TROUPE_ASSIGN(const uint64_t cap, memory_cap(options));
   const auto ordinal = static_cast<uint16_t>(options.index + 1);
-  TROUPE_ASSIGN(auto memory, GpuMemory::make(options.index, ordinal, cap));
+  TROUPE_ASSIGN(auto memory, GpuMemory::make(options.index, ordinal, cap, options.peers));
   std::shared_ptr<CudaDevice> device(
       new CudaDevice(std::move(name), incarnation, pool, options, std::move(memory)));
   TROUPE_RETURN_IF_FAILED(device->start());
@@ -250,9 +250,20 @@ Completion CudaDevice::copy_now(const Tensor& from, Tensor& to) {
   if (to.memory() != MemoryKind::Device) return copy_to_host(from, to);
   if (from.bytes() == 0) return {};
   if (from.memory() != MemoryKind::Device) return copy_to_device(from, to);
+  if (!holds(from)) return copy_from_peer(from, to);
   return Completion(cuda_status(
       cudaMemcpyAsync(to.mutable_data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, stream_),
       "copying a tensor on a GPU"));
+}
+
+// The driver takes the way through the host where GPUs cannot reach each other.
+Completion CudaDevice::copy_from_peer(const Tensor& from, Tensor& to) {
+  const int peer = from.buffer()->device - 1;
+  const cudaError_t error =
+      cudaMemcpyPeerAsync(to.mutable_data(), options_.index, from.data(), peer, from.bytes(), stream_);
+  if (error != cudaSuccess) return Completion(cuda_status(error, "copying a tensor from another GPU"));
+  waiter_->after(stream_, [source = from](const Status&) {});
+  return {};
 }
 
 /// Returns a copy in pinned memory.

@@ -71,6 +71,7 @@ class CudaDevice final : public Device, private GpuQueue {
 
   Completion copy_now(const Tensor& from, Tensor& to);
   Completion copy_to_device(const Tensor& from, Tensor& to);
+  Completion copy_from_peer(const Tensor& from, Tensor& to);
   Completion copy_to_host(const Tensor& from, Tensor& to);
   Result<Tensor> staged(const Tensor& from);
 

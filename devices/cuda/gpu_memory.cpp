@@ -54,7 +54,11 @@ uint64_t rounded(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / un
 /// What the buffers share: it lives until the last of them is released.
 class GpuMemory::Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(int index, uint16_t ordinal, uint64_t cap) : index_(index), ordinal_(ordinal) {
+  Core(int index, uint16_t ordinal, uint64_t cap, std::span<const int> peers)
+      : index_(index), ordinal_(ordinal) {
+    for (const int peer : peers)
+      if (int can = 0; cudaDeviceCanAccessPeer(&can, peer, index) == cudaSuccess && can)
+        peers_.push_back(peer);
     statistics_.cap = rounded(cap, granule);
   }
   ~Core() {
@@ -131,12 +135,8 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
     Piece piece{ranges_.size(), bytes, {}};
     if (driver_.create(&piece.handle, bytes, &kind, 0) != CUDA_SUCCESS)
       return resource_exhausted("the GPU has no more memory");
-    CUmemAccessDesc access{};
-    access.location = kind.location;
-    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     const CUdeviceptr at = base_ + piece.offset;
-    if (driver_.map(at, bytes, 0, piece.handle, 0) != CUDA_SUCCESS ||
-        driver_.set_access(at, bytes, &access, 1) != CUDA_SUCCESS) {
+    if (driver_.map(at, bytes, 0, piece.handle, 0) != CUDA_SUCCESS || !make_reachable(at, bytes)) {
       (void)driver_.unmap(at, bytes);
       (void)driver_.release(piece.handle);
       return resource_exhausted("memory of the GPU could not be mapped");
@@ -145,6 +145,20 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
     ranges_.grow(bytes);
     statistics_.reserved += bytes;
     return {};
+  }
+
+  bool make_reachable(CUdeviceptr at, uint64_t bytes) const {
+    std::vector<CUmemAccessDesc> all;
+    for (const int gpu : peers_) all.push_back(access_of(gpu));
+    all.push_back(access_of(index_));
+    return driver_.set_access(at, bytes, all.data(), all.size()) == CUDA_SUCCESS ||
+           driver_.set_access(at, bytes, &all.back(), 1) == CUDA_SUCCESS;
+  }
+  static CUmemAccessDesc access_of(int gpu) {
+    CUmemAccessDesc access{};
+    access.location = {CU_MEM_LOCATION_TYPE_DEVICE, {gpu}};
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    return access;
   }
 
   Status exhausted(size_t bytes, const Status& why) const {
@@ -162,6 +176,7 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
 
   const int index_;
   const uint16_t ordinal_;
+  std::vector<int> peers_;  ///< the GPUs that can reach the memory
   Driver driver_;
   CUdeviceptr base_ = 0;
   mutable std::mutex mutex_;  ///< guards the members below
@@ -170,8 +185,9 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
   MemoryStatistics statistics_;
 };
 
-Result<std::unique_ptr<GpuMemory>> GpuMemory::make(int index, uint16_t ordinal, uint64_t cap) {
-  auto core = std::make_shared<Core>(index, ordinal, cap);
+Result<std::unique_ptr<GpuMemory>> GpuMemory::make(int index, uint16_t ordinal, uint64_t cap,
+                                                   std::span<const int> peers) {
+  auto core = std::make_shared<Core>(index, ordinal, cap, peers);
   TROUPE_RETURN_IF_FAILED(core->reserve());
   return std::unique_ptr<GpuMemory>(new GpuMemory(std::move(core)));
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "devices/memory_statistics.h"
 #include "messages/values/buffer.h"
@@ -12,9 +13,10 @@ namespace troupe {
 
 class GpuMemory final : public Allocator {
  public:
-  /// `index` is the number of the GPU in CUDA's order, `ordinal` the value of Buffer::device. Fails with Unavailable or
-  /// ResourceExhausted if the addresses cannot be reserved.
-  static Result<std::unique_ptr<GpuMemory>> make(int index, uint16_t ordinal, uint64_t cap);
+  /// `index` is the number of the GPU in CUDA's order, `ordinal` the value of Buffer::device. Those of the GPUs `peers` that can reach
+  /// the memory may copy from it. Fails with Unavailable or ResourceExhausted if the addresses cannot be reserved.
+  static Result<std::unique_ptr<GpuMemory>> make(int index, uint16_t ordinal, uint64_t cap,
+                                                 std::span<const int> peers);
   ~GpuMemory() override;
 
   /// Fails with ResourceExhausted, naming the size, the cap, and how much is in use.

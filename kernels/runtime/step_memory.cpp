@@ -95,17 +95,19 @@ Status StepContext::copy_inputs(Activation activation) {
   return {};
 }
 
-// Replaces input 0 by a copy on the host. The node goes on when the copy has ended.
+// Replaces input 0 by a copy on the host. The node goes on when the copy has ended. What another GPU copies stays where it is; the
+// copy of nothing ends when the tensor has been computed.
 void StepContext::bring_to_host(Activation activation) {
   ++under_way_;
   ++copies_;
   Tensor& tensor = inputs(activation)->tensor;
-  auto copy = to_host(tensor, prepared_.device());
+  const bool stays = nodes_[activation.node].goes_to_peer;
+  auto copy = to_host(stays ? Tensor(tensor.dtype(), Shape{0}, tensor.buffer()) : tensor, prepared_.device());
   Completion copied(copy.status());
   if (copy) {
     copied = copy->completion();
     copy->set_completion({});
-    tensor = std::move(*copy);
+    if (!stays) tensor = std::move(*copy);
   }
   copied.then([this, activation](Status status) {
     StepHost* const host = host_;

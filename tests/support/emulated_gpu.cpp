@@ -1,5 +1,5 @@
-// A GPU for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, whose
-// kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use:
+// GPUs for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, or as many as
+// TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use:
 // MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources are compiled by the C++ compiler of
 // the system.
 #include <dlfcn.h>
@@ -25,12 +25,10 @@
 namespace troupe {
 namespace {
 
-constexpr uint16_t emulated_ordinal = 1;
-
 /// Marks memory of the host as that of a device.
 class DeviceMemory final : public Allocator {
  public:
-  explicit DeviceMemory(uint64_t cap) : memory_({.cap = cap}) {}
+  DeviceMemory(uint16_t ordinal, uint64_t cap) : ordinal_(ordinal), memory_({.cap = cap}) {}
 
   Result<BufferRef> allocate(size_t bytes) override {
     auto allocated = memory_.allocate(bytes);
@@ -38,7 +36,7 @@ class DeviceMemory final : public Allocator {
     TROUPE_ASSIGN(BufferRef host, std::move(allocated));
     auto* const buffer = new Marked;
     buffer->kind = MemoryKind::Device;
-    buffer->device = emulated_ordinal;
+    buffer->device = ordinal_;
     buffer->data = host->data;
     buffer->bytes = host->bytes;
     buffer->host = std::move(host);
@@ -51,6 +49,7 @@ class DeviceMemory final : public Allocator {
   struct Marked : Buffer {
     BufferRef host;
   };
+  const uint16_t ordinal_;
   CachingAllocator memory_;
 };
 
@@ -170,15 +169,15 @@ std::unique_ptr<GpuRecorder> EmulatedQueue::make_recorder() {
 
 class EmulatedGpu final : public Device {
  public:
-  EmulatedGpu(DeviceName name, uint64_t incarnation, Pool& pool, uint64_t cap)
-      : name_(std::move(name)), incarnation_(incarnation), memory_(cap), queue_(name_.text()),
-        context_(memory_, heap_allocator(), pool, &queue_) {}
+  EmulatedGpu(DeviceName name, uint64_t incarnation, Pool& pool, uint16_t ordinal, uint64_t cap)
+      : name_(std::move(name)), incarnation_(incarnation), ordinal_(ordinal), memory_(ordinal, cap),
+        queue_(name_.text()), context_(memory_, heap_allocator(), pool, &queue_) {}
 
   const DeviceName& name() const override { return name_; }
   std::string_view type() const override { return "GPU"; }
   uint64_t incarnation() const override { return incarnation_; }
   MemoryKind memory_kind() const override { return MemoryKind::Device; }
-  uint16_t ordinal() const override { return emulated_ordinal; }
+  uint16_t ordinal() const override { return ordinal_; }
   MemoryStatistics memory_statistics() const override { return memory_.statistics(); }
   DeviceContext& context() override { return context_; }
   bool in_order() const override { return true; }
@@ -192,6 +191,7 @@ class EmulatedGpu final : public Device {
  private:
   const DeviceName name_;
   const uint64_t incarnation_;
+  const uint16_t ordinal_;
   DeviceMemory memory_;
   EmulatedQueue queue_;
   DeviceContext context_;
@@ -199,13 +199,18 @@ class EmulatedGpu final : public Device {
 
 }  // namespace
 
-Result<int> count_gpus() { return 1; }
+Result<int> count_gpus() {
+  const char* const count = std::getenv("TROUPE_EMULATED_GPUS");
+  return count ? std::atoi(count) : 1;
+}
 
 Result<std::shared_ptr<Device>> make_gpu(DeviceName name, uint64_t incarnation, Pool& pool,
                                          const GpuOptions& options) {
   const uint64_t cap = options.memory_cap != 0 ? options.memory_cap
                                                : (uint64_t{1} << 34) / static_cast<uint64_t>(options.sharers);
-  return std::shared_ptr<Device>(std::make_shared<EmulatedGpu>(std::move(name), incarnation, pool, cap));
+  const auto ordinal = static_cast<uint16_t>(options.index + 1);
+  return std::shared_ptr<Device>(
+      std::make_shared<EmulatedGpu>(std::move(name), incarnation, pool, ordinal, cap));
 }
 
 }  // namespace troupe
