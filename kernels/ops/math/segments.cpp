@@ -2,8 +2,8 @@
 // SegmentProd 1.
 //   SegmentSum, SegmentMean, SegmentProd(data, segment_ids)   any number; integers wrap around, an integer mean truncates
 //   SegmentMax, SegmentMin(data, segment_ids)                 real
-// segment_ids has one id for each row of data, in ascending order. Fails with InvalidArgument for an id that is negative or less
-// than the one before.
+// segment_ids, which is in host memory, has one id for each row of data, in ascending order. Fails with InvalidArgument for an id
+// that is negative or less than the one before.
 #include "kernels/ops/math/segments.h"
 
 #include <algorithm>
@@ -56,11 +56,6 @@ Status segments_shape(ShapeContext& context) {
   return {};
 }
 
-Status measure_segments(SegmentsArguments& arguments, DeviceContext&) {
-  TROUPE_ASSIGN(arguments.segments, count_of_segments(arguments.segment_ids));
-  return {};
-}
-
 /// Computes sums, which are divided by the number of their terms later.
 struct Mean : Add {};
 
@@ -99,8 +94,7 @@ void fill_gaps(Tensor& output, Pool& pool) {
 template <class Function, class List>
 void compute_segments(const SegmentsArguments& arguments, DeviceContext& device) {
   const Tensor& data = arguments.data;
-  Tensor& output = *arguments.output;
-  if (output.elements() == 0) return;
+  Tensor& output = arguments.output;
   const Dims ids = integers(arguments.segment_ids);
   const std::vector<size_t> starts = starts_of_runs(ids);
   const size_t runs = starts.size() - 1;
@@ -166,15 +160,13 @@ template <class Function, class List>
 void add_segments(OpLibrary& library, const char* name, const char* types, GradientFunction gradient) {
   library.op(OpDefBuilder(name)
                  .input("data: T")
-                 .input("segment_ids: Tindices")
+                 .host_input("segment_ids: Tindices")
                  .output("output: T")
                  .attr(types)
                  .attr("Tindices: {int32, int64}")
                  .shape(segments_shape)
                  .gradient(gradient));
-  library.kernel(measured_cpu_kernel(name, check_segments, measure_segments, allocate_segments,
-                                     compute_segments<Function, List>)
-                     .on("T", dtypes(List{})));
+  library.kernel(cpu_kernel(name, check_segments, compute_segments<Function, List>).on("T", dtypes(List{})));
 }
 
 }  // namespace
@@ -199,14 +191,15 @@ Result<SegmentsArguments> check_segments(KernelContext& context) {
   if (ids.shape().rank() != 1 || data.shape()[0] != ids.shape()[0])
     return invalid_argument("segment_ids has shape " + ids.shape().text() + " and data has shape " +
                             data.shape().text() + "; there must be one id for each row of data");
-  return SegmentsArguments{data, ids};
+  TROUPE_ASSIGN(const int64_t segments, count_of_segments(ids));
+  TROUPE_ASSIGN(Tensor* const output, segments_output(context, data, segments));
+  return SegmentsArguments{data, ids, segments, *output};
 }
 
-Status allocate_segments(SegmentsArguments& arguments, KernelContext& context) {
-  const Dims dims = Dims(arguments.data.shape().dims().subspan(1)).with(0, arguments.segments);
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, arguments.data.dtype()));
-  TROUPE_ASSIGN(arguments.output, context.output(0, shape));
-  return {};
+Result<Tensor*> segments_output(KernelContext& context, const Tensor& data, int64_t segments) {
+  const Dims dims = Dims(data.shape().dims().subspan(1)).with(0, segments);
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, data.dtype()));
+  return context.output(0, shape);
 }
 
 void add_segment_ops(OpLibrary& library) {

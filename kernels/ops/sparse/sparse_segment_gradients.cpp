@@ -7,11 +7,9 @@
 //   SparseSegmentSumGradV2, SparseSegmentMeanGradV2, SparseSegmentSqrtNGradV2(grad, indices, segment_ids, dense_output_dim0)
 // yield only the rows that occur in indices: output, and their numbers, sorted_unique_indices.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/combine.h"
 #include "kernels/loops/strided_copy.h"
@@ -20,17 +18,6 @@
 
 namespace troupe {
 namespace {
-
-struct SegmentGradientArguments {
-  const Tensor& grad;         ///< [segments, ...]
-  const Tensor& indices;      ///< int32 or int64 [count]; not checked yet
-  const Tensor& segment_ids;  ///< int32 or int64 [count]; not checked yet
-  int64_t rows;               ///< output_dim0
-  Tensor* output = nullptr;   ///< [output_dim0, ...], or of the rows that occur
-  Tensor* unique = nullptr;   ///< the numbers of these rows, ascending
-  Dims to = {};               ///< for each index, the row of the output that it stands for
-  Dims occurring = {};        ///< the elements of unique
-};
 
 Status check_rows(int64_t rows) {
   if (rows >= 0) return {};
@@ -56,7 +43,7 @@ Status allocate_rows(SegmentGradientArguments& arguments, KernelContext& context
   return {};
 }
 
-Result<SegmentGradientArguments> check_segments(KernelContext& context) {
+Result<SegmentGradientArguments> check_inputs(KernelContext& context) {
   const Tensor &grad = context.input(0), &indices = context.input(1), &ids = context.input(2);
   TROUPE_RETURN_IF_FAILED(check_segment_shapes(grad.shape(), "grad", indices.shape(), ids.shape()));
   TROUPE_RETURN_IF_FAILED(check_rank(context, 3, 0));
@@ -65,28 +52,15 @@ Result<SegmentGradientArguments> check_segments(KernelContext& context) {
   return SegmentGradientArguments{grad, indices, ids, rows};
 }
 
-Result<SegmentGradientArguments> check_segment_gradient(KernelContext& context) {
-  TROUPE_ASSIGN(SegmentGradientArguments arguments, check_segments(context));
-  TROUPE_RETURN_IF_FAILED(allocate_rows(arguments, context, arguments.rows));
-  return arguments;
-}
-
 Status check_numbers(const SegmentGradientArguments& arguments) {
   TROUPE_RETURN_IF_FAILED(check_indices(arguments.indices, arguments.rows));
   return check_indices(arguments.segment_ids, arguments.grad.shape()[0], "segment_ids");
 }
 
-double one(int64_t) { return 1; }
-double reciprocal(int64_t count) { return 1 / static_cast<double>(count); }
-double reciprocal_of_root(int64_t count) { return 1 / std::sqrt(static_cast<double>(count)); }
-
-/// The factor of each term of a segment that has `count` terms.
-using FactorOf = double (*)(int64_t count);
-
 /// Adds the terms to `sums`, which are 0.
 template <class T>
-void add_terms(const SegmentGradientArguments& arguments, const Dims& indices, FactorOf factor_of, Pool& pool,
-               std::span<ComputeType<T>> sums) {
+void add_terms(const SegmentGradientArguments& arguments, const Dims& indices, SegmentDivisor divisor,
+               Pool& pool, std::span<ComputeType<T>> sums) {
   const Dims ids = integers(arguments.segment_ids);
   Dims counts(static_cast<size_t>(arguments.grad.shape()[0]));
   for (const int64_t id : ids) ++counts[static_cast<size_t>(id)];
@@ -95,12 +69,12 @@ void add_terms(const SegmentGradientArguments& arguments, const Dims& indices, F
   change_rows(pool, indices, 3 * row * sizeof(T), [&](size_t i) {
     const auto id = static_cast<size_t>(ids[i]);
     add_scaled<T>(sums.subspan(static_cast<size_t>(indices[i]) * row, row),
-                  static_cast<ComputeType<T>>(factor_of(counts[id])), grad.subspan(id * row, row));
+                  segment_factor<T>(divisor, static_cast<size_t>(counts[id])), grad.subspan(id * row, row));
   });
 }
 
 /// Writes the rows of the output; indices has for each term the row to which it belongs.
-Status sum_terms(const SegmentGradientArguments& arguments, const Dims& indices, FactorOf factor_of,
+Status sum_terms(const SegmentGradientArguments& arguments, const Dims& indices, SegmentDivisor divisor,
                  DeviceContext& device) {
   Tensor& output = *arguments.output;
   const bool narrow = is_narrow(output.dtype());
@@ -112,18 +86,18 @@ Status sum_terms(const SegmentGradientArguments& arguments, const Dims& indices,
   fill(device.pool(), to);
   if (!indices.empty() && arguments.grad.elements() != 0)
     with_type(AllFloatTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
-      add_terms<T>(arguments, indices, factor_of, device.pool(), to.write<ComputeType<T>>());
+      add_terms<T>(arguments, indices, divisor, device.pool(), to.write<ComputeType<T>>());
     });
   if (narrow) convert(device.pool(), sums, output);
   return {};
 }
 
 struct SegmentGradientCompute {
-  FactorOf factor_of;
+  SegmentDivisor divisor;
 
   Status operator()(const SegmentGradientArguments& arguments, DeviceContext& device) const {
     TROUPE_RETURN_IF_FAILED(check_numbers(arguments));
-    return sum_terms(arguments, integers(arguments.indices), factor_of, device);
+    return sum_terms(arguments, integers(arguments.indices), divisor, device);
   }
 };
 
@@ -157,14 +131,14 @@ Status allocate_occurring(SegmentGradientArguments& arguments, KernelContext& co
 }
 
 struct OccurringGradientCompute {
-  FactorOf factor_of;
+  SegmentDivisor divisor;
 
   Status operator()(const SegmentGradientArguments& arguments, DeviceContext& device) const {
     with_type(TypeList<int32_t, int64_t>{}, arguments.unique->dtype(), [&]<class T>(std::type_identity<T>) {
       const auto to = arguments.unique->write<T>();
       for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<T>(arguments.occurring[i]);
     });
-    return sum_terms(arguments, arguments.to, factor_of, device);
+    return sum_terms(arguments, arguments.to, divisor, device);
   }
 };
 
@@ -182,19 +156,25 @@ OpDefBuilder segment_gradient_op(const std::string& name, const char* rows) {
 
 }  // namespace
 
+Result<SegmentGradientArguments> check_segment_gradient(KernelContext& context) {
+  TROUPE_ASSIGN(SegmentGradientArguments arguments, check_inputs(context));
+  TROUPE_RETURN_IF_FAILED(allocate_rows(arguments, context, arguments.rows));
+  return arguments;
+}
+
 void add_sparse_segment_gradient_ops(OpLibrary& library) {
-  const auto add = [&](const std::string& name, FactorOf factor_of) {
+  const auto add = [&](const std::string& name, SegmentDivisor divisor) {
     library.op(segment_gradient_op(name, "output_dim0").shape(segment_gradient_shape));
-    library.kernel(cpu_kernel(name, check_segment_gradient, SegmentGradientCompute{factor_of}));
+    library.kernel(cpu_kernel(name, check_segment_gradient, SegmentGradientCompute{divisor}));
     library.op(segment_gradient_op(name + "V2", "dense_output_dim0")
                    .output("sorted_unique_indices: Tidx")
                    .shape(occurring_gradient_shape));
-    library.kernel(measured_cpu_kernel(name + "V2", check_segments, find_occurring, allocate_occurring,
-                                       OccurringGradientCompute{factor_of}));
+    library.kernel(measured_cpu_kernel(name + "V2", check_inputs, find_occurring, allocate_occurring,
+                                       OccurringGradientCompute{divisor}));
   };
-  add("SparseSegmentSumGrad", one);
-  add("SparseSegmentMeanGrad", reciprocal);
-  add("SparseSegmentSqrtNGrad", reciprocal_of_root);
+  add("SparseSegmentSumGrad", SegmentDivisor::One);
+  add("SparseSegmentMeanGrad", SegmentDivisor::Count);
+  add("SparseSegmentSqrtNGrad", SegmentDivisor::RootOfCount);
 }
 
 }  // namespace troupe

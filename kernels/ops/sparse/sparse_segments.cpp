@@ -3,17 +3,15 @@
 //   SparseSegmentSum(data, indices, segment_ids)     real; integers wrap around
 //   SparseSegmentMean(data, indices, segment_ids)    floats: the sum divided by the number of its terms
 //   SparseSegmentSqrtN(data, indices, segment_ids)   floats: the sum divided by the square root of that number
-// The number of rows is the last id plus one; ...WithNumSegments take it as input num_segments. half and bfloat16 are summed in
-// float. Fails with InvalidArgument if there is not one id for each index, an index is not that of a row of data, the ids are
-// not in ascending order from 0 on, or an id is not below num_segments.
+// The number of rows is the last id plus one, for which the ids are in host memory; ...WithNumSegments take it as input
+// num_segments. half and bfloat16 are summed in float. Fails with InvalidArgument if there is not one id for each index, an index
+// is not that of a row of data, the ids are not in ascending order from 0 on, or an id is not below num_segments.
 #include "kernels/ops/sparse/sparse_segments.h"
 
-#include <cmath>
-#include <optional>
+#include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/combine.h"
 #include "kernels/loops/strided_copy.h"
@@ -22,15 +20,6 @@
 
 namespace troupe {
 namespace {
-
-struct SparseSegmentsArguments {
-  const Tensor& data;                   ///< [n, ...]
-  const Tensor& indices;                ///< int32 or int64 [count]; not checked yet
-  const Tensor& segment_ids;            ///< int32 or int64 [count]; not checked yet
-  std::optional<int64_t> num_segments;  ///< the input, if the op has it
-  int64_t segments = 0;                 ///< the number of rows of the output
-  Tensor* output = nullptr;             ///< [segments, ...]
-};
 
 Status check_segment_count(int64_t segments) {
   if (segments >= 0) return {};
@@ -53,42 +42,12 @@ Status sparse_segments_shape(ShapeContext& context) {
   return {};
 }
 
-Result<SparseSegmentsArguments> check_sparse_segments(KernelContext& context) {
-  const Tensor &data = context.input(0), &indices = context.input(1), &ids = context.input(2);
-  TROUPE_RETURN_IF_FAILED(check_segment_shapes(data.shape(), "data", indices.shape(), ids.shape()));
-  std::optional<int64_t> segments;
-  if (context.inputs() == 4) {
-    TROUPE_ASSIGN(segments, integer_scalar(context.input(3), "num_segments"));
-    TROUPE_RETURN_IF_FAILED(check_segment_count(*segments));
-  }
-  return SparseSegmentsArguments{data, indices, ids, segments};
-}
-
-Status measure_sparse_segments(SparseSegmentsArguments& arguments, DeviceContext&) {
+Status check_ids(const SparseSegmentsArguments& arguments) {
+  if (arguments.counts_ids) return {};
   const Tensor& ids = arguments.segment_ids;
-  TROUPE_RETURN_IF_FAILED(check_indices(arguments.indices, arguments.data.shape()[0]));
-  TROUPE_ASSIGN(arguments.segments, count_of_segments(ids));
-  if (!arguments.num_segments) return {};
-  if (arguments.segments > *arguments.num_segments)
-    return check_below(integers(ids), ids.shape(), *arguments.num_segments);
-  arguments.segments = *arguments.num_segments;
-  return {};
-}
-
-Status allocate_sparse_segments(SparseSegmentsArguments& arguments, KernelContext& context) {
-  const Dims dims = Dims(arguments.data.shape().dims().subspan(1)).with(0, arguments.segments);
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, arguments.data.dtype()));
-  TROUPE_ASSIGN(arguments.output, context.output(0, shape));
-  return {};
-}
-
-/// By what the sum of a segment is divided.
-enum class Divisor : uint8_t { One, Count, RootOfCount };
-
-template <class T>
-T divisor_of(Divisor divisor, size_t count) {
-  if (divisor == Divisor::Count) return static_cast<T>(count);
-  return divisor == Divisor::RootOfCount ? std::sqrt(static_cast<T>(count)) : T{1};
+  TROUPE_ASSIGN(const int64_t segments, count_of_segments(ids));
+  return segments <= arguments.segments ? Status()
+                                        : check_below(integers(ids), ids.shape(), arguments.segments);
 }
 
 /// Sums rows of `data` in the type in which they are computed.
@@ -112,7 +71,7 @@ void sum_rows(std::span<const T> data, std::span<const int64_t> rows, std::span<
 /// Sets `to` to the sum of the rows divided by the divisor. `buffer` has as many elements, for types that are computed in
 /// another.
 template <class T>
-void combine_rows(std::span<const T> data, std::span<const int64_t> rows, Divisor divisor,
+void combine_rows(std::span<const T> data, std::span<const int64_t> rows, SegmentDivisor divisor,
                   std::span<ComputeType<T>> buffer, std::span<T> to) {
   if constexpr (std::is_same_v<T, ComputeType<T>>) buffer = to;
   sum_rows(data, rows, buffer);
@@ -123,13 +82,13 @@ void combine_rows(std::span<const T> data, std::span<const int64_t> rows, Diviso
 }
 
 template <class T>
-void compute_segments_of(const SparseSegmentsArguments& arguments, Divisor divisor, Pool& pool) {
+void compute_segments_of(const SparseSegmentsArguments& arguments, SegmentDivisor divisor, Pool& pool) {
   const Dims ids = integers(arguments.segment_ids), indices = integers(arguments.indices);
   const std::vector<size_t> starts = starts_of_runs(ids);
   const size_t runs = starts.size() - 1;
-  if (static_cast<int64_t>(runs) != arguments.segments) fill(pool, *arguments.output);
+  if (static_cast<int64_t>(runs) != arguments.segments) fill(pool, arguments.output);
   const auto data = arguments.data.as<T>();
-  const auto to = arguments.output->template write<T>();
+  const auto to = arguments.output.write<T>();
   const size_t row = to.size() / static_cast<size_t>(arguments.segments);
   const size_t cost = ids.size() * row * sizeof(T) / std::max<size_t>(runs, 1) + row * sizeof(T);
   parallel_rows(pool, runs, cost, [&](size_t begin, size_t end) {
@@ -141,13 +100,16 @@ void compute_segments_of(const SparseSegmentsArguments& arguments, Divisor divis
 }
 
 struct SparseSegmentsCompute {
-  Divisor divisor;
+  SegmentDivisor divisor;
 
-  void operator()(const SparseSegmentsArguments& arguments, DeviceContext& device) const {
-    if (arguments.output->elements() == 0) return;
+  Status operator()(const SparseSegmentsArguments& arguments, DeviceContext& device) const {
+    TROUPE_RETURN_IF_FAILED(check_indices(arguments.indices, arguments.data.shape()[0]));
+    TROUPE_RETURN_IF_FAILED(check_ids(arguments));
+    if (arguments.output.elements() == 0) return {};
     with_type(RealTypes{}, arguments.data.dtype(), [&]<class T>(std::type_identity<T>) {
       compute_segments_of<T>(arguments, divisor, device.pool());
     });
+    return {};
   }
 };
 
@@ -167,18 +129,20 @@ constexpr const char* mean_gradient_op = "SparseSegmentMeanGrad";
 constexpr const char* sqrt_n_gradient_op = "SparseSegmentSqrtNGrad";
 
 void add_sparse_segments(OpLibrary& library, const std::string& name, const std::string& constructor,
-                         const char* types, Divisor divisor, GradientFunction gradient) {
+                         const char* types, SegmentDivisor divisor, GradientFunction gradient) {
   const auto add = [&](const std::string& op, bool takes_count) {
     OpDefBuilder builder(op);
-    builder.input("data: T").input("indices: Tidx").input("segment_ids: Tsegmentids");
-    if (takes_count) builder.host_input("num_segments: Tnumsegments");
+    builder.input("data: T").input("indices: Tidx");
+    if (takes_count)
+      builder.input("segment_ids: Tsegmentids").host_input("num_segments: Tnumsegments");
+    else
+      builder.host_input("segment_ids: Tsegmentids");
     builder.output("output: T").attr(types).attr("Tidx: {int32, int64} = int32");
     if (takes_count) builder.attr("Tnumsegments: {int32, int64} = int32");
     builder.attr("Tsegmentids: {int32, int64} = int32").shape(sparse_segments_shape).gradient(gradient);
     if (!takes_count) builder.constructor(constructor + "(data, indices, segment_ids)");
     library.op(builder);
-    library.kernel(measured_cpu_kernel(op, check_sparse_segments, measure_sparse_segments,
-                                       allocate_sparse_segments, SparseSegmentsCompute{divisor}));
+    library.kernel(cpu_kernel(op, check_sparse_segments, SparseSegmentsCompute{divisor}));
   };
   add(name, false);
   add(name + "WithNumSegments", true);
@@ -197,13 +161,24 @@ Status check_segment_shapes(const PartialShape& rows, std::string_view name, con
   return {};
 }
 
+Result<SparseSegmentsArguments> check_sparse_segments(KernelContext& context) {
+  const Tensor &data = context.input(0), &indices = context.input(1), &ids = context.input(2);
+  TROUPE_RETURN_IF_FAILED(check_segment_shapes(data.shape(), "data", indices.shape(), ids.shape()));
+  const bool counts_ids = context.inputs() == 3;
+  TROUPE_ASSIGN(const int64_t segments,
+                counts_ids ? count_of_segments(ids) : integer_scalar(context.input(3), "num_segments"));
+  TROUPE_RETURN_IF_FAILED(check_segment_count(segments));
+  TROUPE_ASSIGN(Tensor* const output, segments_output(context, data, segments));
+  return SparseSegmentsArguments{data, indices, ids, counts_ids, segments, *output};
+}
+
 void add_sparse_segment_ops(OpLibrary& library) {
-  add_sparse_segments(library, "SparseSegmentSum", "sparse_segment_sum", "T: realnumbertype", Divisor::One,
-                      sparse_segments_gradient<sum_gradient_op>);
-  add_sparse_segments(library, "SparseSegmentMean", "sparse_segment_mean", "T: floattype", Divisor::Count,
-                      sparse_segments_gradient<mean_gradient_op>);
+  add_sparse_segments(library, "SparseSegmentSum", "sparse_segment_sum", "T: realnumbertype",
+                      SegmentDivisor::One, sparse_segments_gradient<sum_gradient_op>);
+  add_sparse_segments(library, "SparseSegmentMean", "sparse_segment_mean", "T: floattype",
+                      SegmentDivisor::Count, sparse_segments_gradient<mean_gradient_op>);
   add_sparse_segments(library, "SparseSegmentSqrtN", "sparse_segment_sqrt_n", "T: floattype",
-                      Divisor::RootOfCount, sparse_segments_gradient<sqrt_n_gradient_op>);
+                      SegmentDivisor::RootOfCount, sparse_segments_gradient<sqrt_n_gradient_op>);
 }
 
 }  // namespace troupe
