@@ -20,6 +20,7 @@ void add_copies_on_gpu(OpLibrary& library);
 void add_crop_and_resize_on_gpu(OpLibrary& library);
 void add_cross_entropy_on_gpu(OpLibrary& library);
 void add_cumulative_on_gpu(OpLibrary& library);
+void add_dynamic_stitch_on_gpu(OpLibrary& library);
 void add_einsum_on_gpu(OpLibrary& library);
 void add_elementwise_binary_on_gpu(OpLibrary& library);
 void add_elementwise_unary_on_gpu(OpLibrary& library);
@@ -86,6 +87,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_crop_and_resize_on_gpu(library);
   add_cross_entropy_on_gpu(library);
   add_cumulative_on_gpu(library);
+  add_dynamic_stitch_on_gpu(library);
   add_einsum_on_gpu(library);
   add_elementwise_binary_on_gpu(library);
   add_elementwise_unary_on_gpu(library);
