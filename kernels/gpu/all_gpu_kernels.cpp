@@ -10,6 +10,7 @@ void add_assign_on_gpu(OpLibrary& library);
 void add_avg_pool_on_gpu(OpLibrary& library);
 void add_batch_norm_on_gpu(OpLibrary& library);
 void add_bias_on_gpu(OpLibrary& library);
+void add_bincount_on_gpu(OpLibrary& library);
 void add_cast_on_gpu(OpLibrary& library);
 void add_clip_on_gpu(OpLibrary& library);
 void add_colors_on_gpu(OpLibrary& library);
@@ -77,6 +78,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_avg_pool_on_gpu(library);
   add_batch_norm_on_gpu(library);
   add_bias_on_gpu(library);
+  add_bincount_on_gpu(library);
   add_cast_on_gpu(library);
   add_clip_on_gpu(library);
   add_colors_on_gpu(library);

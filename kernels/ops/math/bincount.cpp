@@ -1,14 +1,16 @@
-// How often numbers come, or the sum of their weights.   Bincount(arr, size, weights)         bins[k] counts the elements of arr
-// that are k, for k < size; others count nowhere. With weights, one
-//                                        for each element, it is the sum of theirs; without elements weights are left out
+// How often numbers come, or the sum of their weights.
+//   Bincount(arr, size, weights)         bins[k] counts the elements of arr that are k, for k < size; others count nowhere. With
+//                                        weights, one for each element, it is the sum of theirs; without elements weights are left
+//                                        out
 //   DenseBincount(input, size, weights)  the same, of a matrix for each row; with binary_output 1 where a number comes, else 0
 // InvalidArgument for a negative number. Sums are added in an order that depends on shapes alone; integers wrap around.
+#include "kernels/ops/math/bincount.h"
+
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/combine.h"
@@ -43,37 +45,6 @@ Status bincount_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const Dims dims, bins_dims(context.node(), numbers.dims(), size.value_or(unknown_dim)));
   context.set_output(0, partial(dims));
   return {};
-}
-
-struct BincountArguments {
-  const Tensor& numbers;  ///< int32 or int64 [rows, ...]; not checked yet
-  const Tensor* weights;  ///< as many elements; null: each weighs 1
-  Tensor& bins;           ///< [rows, size]
-  const char* name;       ///< of the argument that holds the numbers
-  size_t rows, size;
-  bool binary;
-};
-
-Result<BincountArguments> check_bincount(KernelContext& context) {
-  const Node& node = context.node();
-  const Tensor &numbers = context.input(0), &weights = context.input(2);
-  if (!context.input(1).shape().is_scalar())
-    return invalid_argument("size of shape " + context.input(1).shape().text() + " is not a scalar");
-  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(1), "size"));
-  TROUPE_RETURN_IF_FAILED(check_size(size));
-  if (weights.elements() != 0 && weights.elements() != numbers.elements())
-    return invalid_argument("weights of shape " + weights.shape().text() + " for " + numbers_name(node) +
-                            " of shape " + numbers.shape().text());
-  TROUPE_ASSIGN(const Dims dims, bins_dims(node, numbers.shape().dims(), size));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, weights.dtype()));
-  TROUPE_ASSIGN(Tensor* const bins, context.output(0, shape));
-  return BincountArguments{numbers,
-                           weights.elements() == 0 ? nullptr : &weights,
-                           *bins,
-                           numbers_name(node),
-                           dims.size() == 2 ? static_cast<size_t>(dims[0]) : 1,
-                           static_cast<size_t>(size),
-                           is_dense(node) && node.attrs.get<bool>("binary_output")};
 }
 
 /// Counts elements [begin, end) into `bins`. False when one is negative.
@@ -155,6 +126,28 @@ Status compute_bincount(const BincountArguments& arguments, DeviceContext& devic
 }
 
 }  // namespace
+
+Result<BincountArguments> check_bincount(KernelContext& context) {
+  const Node& node = context.node();
+  const Tensor &numbers = context.input(0), &weights = context.input(2);
+  if (!context.input(1).shape().is_scalar())
+    return invalid_argument("size of shape " + context.input(1).shape().text() + " is not a scalar");
+  TROUPE_ASSIGN(const int64_t size, integer_scalar(context.input(1), "size"));
+  TROUPE_RETURN_IF_FAILED(check_size(size));
+  if (weights.elements() != 0 && weights.elements() != numbers.elements())
+    return invalid_argument("weights of shape " + weights.shape().text() + " for " + numbers_name(node) +
+                            " of shape " + numbers.shape().text());
+  TROUPE_ASSIGN(const Dims dims, bins_dims(node, numbers.shape().dims(), size));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, weights.dtype()));
+  TROUPE_ASSIGN(Tensor* const bins, context.output(0, shape));
+  return BincountArguments{numbers,
+                           weights.elements() == 0 ? nullptr : &weights,
+                           *bins,
+                           numbers_name(node),
+                           dims.size() == 2 ? static_cast<size_t>(dims[0]) : 1,
+                           static_cast<size_t>(size),
+                           is_dense(node) && node.attrs.get<bool>("binary_output")};
+}
 
 void add_bincount_ops(OpLibrary& library) {
   library.op(OpDefBuilder("Bincount")
