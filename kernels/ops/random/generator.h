@@ -56,6 +56,15 @@ TROUPE_ANY inline uint64_t wide_word(const Words& words, size_t i) {
 template <class T>
 constexpr size_t group_size = sizeof(T) == 8 ? 2 : 4;
 
+/// Returns the bits of number i of a group as an unsigned integer of the size of T.
+template <class T>
+TROUPE_ANY auto bits_of(const Words& words, size_t i) {
+  if constexpr (sizeof(T) == 8)
+    return wide_word(words, i);
+  else
+    return words[i];
+}
+
 /// Returns a number of type T in [0, 1), in the type in which it is computed.
 template <class T>
 TROUPE_ANY ComputeType<T> uniform_number(const Words& words, size_t i) {

@@ -164,27 +164,15 @@ DrawnRows drawn_rows(const Node& node, const Shape& shape) {
   return rows;
 }
 
-/// Returns a number in [0, limit): the upper half of the product (Lemire 2019, without rejection).
-uint64_t scaled(uint32_t word, uint32_t limit) { return uint64_t{word} * limit >> 32; }
-uint64_t scaled(uint64_t word, uint64_t limit) {
-  __extension__ using Product = unsigned __int128;
-  return static_cast<uint64_t>(static_cast<Product>(word) * limit >> 64);
-}
-
 template <class T>
 void write_uniform_integers(const RandomUniformIntArguments& arguments, Pool& pool) {
-  using Unsigned = std::make_unsigned_t<T>;
-  const auto least = static_cast<Unsigned>(arguments.least), range = static_cast<Unsigned>(arguments.range);
-  const Philox philox = arguments.philox;
   const auto out = arguments.output.write<T>();
   constexpr size_t size = group_size<T>;
   parallel_items(pool, (out.size() + size - 1) / size, 64, [&](size_t begin, size_t end) {
     for (size_t index = begin; index < end; ++index) {
-      const Words words = philox(index);
-      for (size_t i = 0; i < size && index * size + i < out.size(); ++i) {
-        const auto word = static_cast<Unsigned>(sizeof(T) == 8 ? wide_word(words, i) : words[i]);
-        out[index * size + i] = static_cast<T>(least + static_cast<Unsigned>(scaled(word, range)));
-      }
+      const Words words = arguments.philox(index);
+      for (size_t i = 0; i < size && index * size + i < out.size(); ++i)
+        out[index * size + i] = uniform_integer<T>(words, i, arguments.least, arguments.range);
     }
   });
 }
@@ -200,15 +188,8 @@ void compute_uniform_int(const RandomUniformIntArguments& arguments, DeviceConte
   write_uniform_integers<int32_t>(arguments, device.pool());
 }
 
-/// Fisher and Yates: position i is exchanged with one of the positions i .. n-1.
 void compute_shuffle(const RandomShuffleArguments& arguments, DeviceContext& device) {
-  const auto& [value, output, philox, rows, row] = arguments;
-  if (output.elements() == 0) return;
-  std::vector<int64_t> order(rows);
-  std::iota(order.begin(), order.end(), int64_t{0});
-  for (size_t i = 0; i + 1 < rows; ++i)
-    std::swap(order[i], order[i + scaled(wide_word(philox(i), 0), uint64_t{rows - i})]);
-  take_rows(device.pool(), value, order, output, row);
+  take_rows(device.pool(), arguments.value, shuffled_order(arguments), arguments.output, arguments.row);
 }
 
 template <class Distribution>
@@ -245,6 +226,16 @@ Result<RandomShuffleArguments> check_random_shuffle(KernelContext& context) {
   const size_t row = rows == 0 ? 0 : static_cast<size_t>(shape.elements()) / rows;
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   return RandomShuffleArguments{value, *output, generator_of(context), rows, row};
+}
+
+// Fisher and Yates: position i is exchanged with one of the positions i .. n-1.
+std::vector<int64_t> shuffled_order(const RandomShuffleArguments& arguments) {
+  const size_t rows = arguments.rows;
+  std::vector<int64_t> order(rows);
+  std::iota(order.begin(), order.end(), int64_t{0});
+  for (size_t i = 0; i + 1 < rows; ++i)
+    std::swap(order[i], order[i + scaled(wide_word(arguments.philox(i), 0), uint64_t{rows - i})]);
+  return order;
 }
 
 void add_random_ops(OpLibrary& library) {

@@ -1,7 +1,8 @@
-// RandomUniform, RandomStandardNormal and TruncatedNormal on GPUs: the numbers are those of CPUs, see random.cpp.
+// Random tensors on GPUs: the numbers are those of CPUs, see random.cpp.
 #include "kernels/ops/random/random.h"
 
-#include "kernels/gpu/gpu_kernel.h"
+#include "kernels/gpu/row_sources.h"
+#include "kernels/gpu/storage.h"
 #include "kernels/ops/random/draw_on_gpu.h"
 
 namespace troupe {
@@ -48,8 +49,35 @@ template <class Distribution>
 Status compute_random(const RandomArguments& arguments, DeviceContext& device) {
   Tensor& output = arguments.output;
   return gpu::for_type(RandomTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
-    return gpu::draw_numbers<Distribution>(device, arguments.philox, arguments.rows, output.write<T>());
+    return gpu::draw_numbers(device, gpu::DrawFrom<Distribution, T, Philox>{arguments.philox}, arguments.rows,
+                             output.write<T>());
   });
+}
+
+template <class T>
+struct DrawInteger {
+  Philox philox;
+  int64_t least;
+  uint64_t range;
+
+  TROUPE_ANY void operator()(uint64_t index, T* out) const {
+    const Words words = philox(index);
+    for (size_t i = 0; i < group_size<T>; ++i) out[i] = uniform_integer<T>(words, i, least, range);
+  }
+};
+
+Status compute_uniform_int(const RandomUniformIntArguments& arguments, DeviceContext& device) {
+  return gpu::draw_integers<DrawInteger>(device, arguments.output, arguments.philox, arguments.least,
+                                         arguments.range);
+}
+
+Status compute_shuffle(const RandomShuffleArguments& arguments, DeviceContext& device) {
+  if (arguments.output.elements() == 0) return {};
+  const size_t bytes = arguments.row * size_of(arguments.value.dtype());
+  std::vector<const std::byte*> sources;
+  for (const int64_t row : shuffled_order(arguments))
+    sources.push_back(arguments.value.data() + static_cast<size_t>(row) * bytes);
+  return gpu::copy_rows(device, sources, arguments.row, arguments.output);
 }
 
 }  // namespace
@@ -59,6 +87,10 @@ void add_random_on_gpu(OpLibrary& library) {
   library.kernel(gpu_kernel("RandomStandardNormal", check_random, compute_random<Normal>).on("dtype", types));
   library.kernel(gpu_kernel("RandomUniform", check_random, compute_random<Uniform>).on("dtype", types));
   library.kernel(gpu_kernel("TruncatedNormal", check_random, compute_random<Truncated>).on("dtype", types));
+  library.kernel(
+      gpu_kernel("RandomShuffle", check_random_shuffle, compute_shuffle).on("T", dtypes(gpu::MovedTypes{})));
+  library.kernel(gpu_kernel("RandomUniformInt", check_random_uniform_int, compute_uniform_int)
+                     .on("Tout", {DType::Int32, DType::Int64}));
 }
 
 }  // namespace troupe

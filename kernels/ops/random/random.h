@@ -3,8 +3,11 @@
 // device draws the same.
 #pragma once
 
+#include <vector>
+
 #include "kernels/core/checked_kernel.h"
 #include "kernels/loops/philox.h"
+#include "kernels/ops/random/generator.h"
 
 namespace troupe {
 
@@ -38,6 +41,22 @@ struct RandomUniformIntArguments {
   uint64_t range;  ///< at least 1 if the output has elements
 };
 
+/// Returns a number in [0, limit): the upper half of the product (Lemire 2019, without rejection).
+TROUPE_ANY inline uint32_t scaled(uint32_t word, uint32_t limit) {
+  return static_cast<uint32_t>(uint64_t{word} * limit >> 32);
+}
+TROUPE_ANY inline uint64_t scaled(uint64_t word, uint64_t limit) {
+  __extension__ using Product = unsigned __int128;
+  return static_cast<uint64_t>(static_cast<Product>(word) * limit >> 64);
+}
+/// Returns integer i of a group.
+template <class T>
+TROUPE_ANY T uniform_integer(const Words& words, size_t i, int64_t least, uint64_t range) {
+  using Unsigned = std::make_unsigned_t<T>;
+  const Unsigned above = scaled(bits_of<T>(words, i), static_cast<Unsigned>(range));
+  return static_cast<T>(static_cast<Unsigned>(least) + above);
+}
+
 /// Fails with InvalidArgument if minval or maxval is no scalar, or if minval is not below maxval and the output has elements.
 Result<RandomUniformIntArguments> check_random_uniform_int(KernelContext& context);
 
@@ -50,5 +69,7 @@ struct RandomShuffleArguments {
 };
 
 Result<RandomShuffleArguments> check_random_shuffle(KernelContext& context);
+/// Returns which row of value becomes each row of output.
+std::vector<int64_t> shuffled_order(const RandomShuffleArguments& arguments);
 
 }  // namespace troupe

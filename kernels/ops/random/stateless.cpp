@@ -27,21 +27,6 @@ void compute_full_integers(const StatelessArguments& arguments, DeviceContext& d
   stateless::fill_with_bits(device.pool(), arguments.philox, arguments.output);
 }
 
-struct StatelessIntegerArguments {
-  Tensor& output;
-  Philox philox;
-  int64_t least;
-  uint64_t range;
-};
-
-Result<StatelessIntegerArguments> check_stateless_integers(KernelContext& context) {
-  TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(1)));
-  TROUPE_ASSIGN(const IntegerRange range, integer_range(context, 2));
-  TROUPE_ASSIGN(Tensor* const output, random_output(context));
-  TROUPE_RETURN_IF_FAILED(range.check(*output));
-  return StatelessIntegerArguments{*output, philox, range.least, range.size()};
-}
-
 void compute_stateless_integers(const StatelessIntegerArguments& arguments, DeviceContext& device) {
   stateless::fill_with_integers(device.pool(), arguments.philox, arguments.least, arguments.range,
                                 arguments.output);
@@ -118,6 +103,14 @@ Result<StatelessArguments> check_stateless(KernelContext& context) {
   TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(1)));
   TROUPE_ASSIGN(Tensor* const output, random_output(context));
   return StatelessArguments{*output, philox};
+}
+
+Result<StatelessIntegerArguments> check_stateless_integers(KernelContext& context) {
+  TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(1)));
+  TROUPE_ASSIGN(const IntegerRange range, integer_range(context, 2));
+  TROUPE_ASSIGN(Tensor* const output, random_output(context));
+  TROUPE_RETURN_IF_FAILED(range.check(*output));
+  return StatelessIntegerArguments{*output, philox, range.least, range.size()};
 }
 
 void add_stateless_random_ops(OpLibrary& library) {

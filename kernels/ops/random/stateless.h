@@ -28,6 +28,44 @@ struct StatelessArguments {
 /// Fails with InvalidArgument if `shape` is no vector of dimensions, or the seed no integer vector [2].
 Result<StatelessArguments> check_stateless(KernelContext& context);
 
+/// output = integers in [least, least + range).
+struct StatelessIntegerArguments {
+  Tensor& output;  ///< int32 or int64
+  Philox philox;
+  int64_t least;
+  uint64_t range;  ///< at least 1 if the output has elements
+};
+
+/// Fails with InvalidArgument as check_stateless() does, if minval or maxval is no scalar, or if minval is not below maxval and the
+/// output has elements.
+Result<StatelessIntegerArguments> check_stateless_integers(KernelContext& context);
+
+/// The groups of bits from a counter of 128 bits on.
+struct CountedPhilox {
+  uint64_t key, low, high;
+
+  TROUPE_ANY Words operator()(uint64_t index) const {
+    const uint64_t sum = low + index;
+    return Philox(key, high + (sum < low ? 1 : 0))(sum);
+  }
+};
+
+/// The same arguments for the ops whose generator is an input.
+struct CountedArguments {
+  Tensor& output;
+  CountedPhilox bits;
+};
+struct CountedIntegerArguments {
+  CountedArguments counted;
+  int64_t least;
+  uint64_t range;
+};
+
+/// Fail with InvalidArgument if `shape` is no vector of dimensions, or the key, the counter or the algorithm is wrong, and with
+/// Unimplemented for an algorithm that is not Philox. The second one fails as check_stateless_integers() does, too.
+Result<CountedArguments> check_counted(KernelContext& context);
+Result<CountedIntegerArguments> check_counted_integers(KernelContext& context);
+
 namespace stateless {
 
 // Floats: the bits are the mantissa of a number in [1, 2), from which 1 is subtracted.
@@ -102,13 +140,11 @@ struct Truncated {
   }
 };
 
-/// Returns the bits of number i of a group as an unsigned integer of the size of T.
+/// Returns integer i of a group: least + bits % range.
 template <class T>
-auto bits_of(const Words& words, size_t i) {
-  if constexpr (sizeof(T) == 8)
-    return wide_word(words, i);
-  else
-    return words[i];
+TROUPE_ANY T integer_in(const Words& words, size_t i, int64_t least, uint64_t range) {
+  using Unsigned = std::make_unsigned_t<T>;
+  return static_cast<T>(static_cast<Unsigned>(least) + bits_of<T>(words, i) % static_cast<Unsigned>(range));
 }
 
 /// Calls group(index, numbers) for all groups of the output.
@@ -140,12 +176,9 @@ void fill_with_bits(Pool& pool, const Bits& bits, Tensor& output) {
 template <class Bits>
 void fill_with_integers(Pool& pool, const Bits& bits, int64_t least, uint64_t range, Tensor& output) {
   with_type(TypeList<int32_t, int64_t>{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    const auto first = static_cast<Unsigned>(least), size = static_cast<Unsigned>(range);
     fill(pool, output.write<T>(), [&](uint64_t index, auto& out) {
       const Words words = bits(index);
-      for (size_t i = 0; i < out.size(); ++i)
-        out[i] = static_cast<T>(first + static_cast<Unsigned>(bits_of<T>(words, i)) % size);
+      for (size_t i = 0; i < out.size(); ++i) out[i] = integer_in<T>(words, i, least, range);
     });
   });
 }

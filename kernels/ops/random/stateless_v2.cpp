@@ -50,16 +50,6 @@ Status run_algorithm(KernelContext& context) { return set_algorithm(context, 0);
 
 // ---- Numbers
 
-/// The groups of bits from a counter of 128 bits on.
-struct CountedPhilox {
-  uint64_t key, low, high;
-
-  Words operator()(uint64_t index) const {
-    const uint64_t sum = low + index;
-    return Philox(key, high + (sum < low ? 1 : 0))(sum);
-  }
-};
-
 Result<CountedPhilox> counted_philox(const KernelContext& context) {
   const Tensor &key = context.input(1), &counter = context.input(2), &algorithm = context.input(3);
   if (key.shape() != Shape{1} || counter.shape().rank() != 1 || counter.shape()[0] < 2)
@@ -75,17 +65,6 @@ Result<CountedPhilox> counted_philox(const KernelContext& context) {
   return CountedPhilox{key.as<uint64_t>()[0], words[0], words[1]};
 }
 
-struct CountedArguments {
-  Tensor& output;
-  CountedPhilox bits;
-};
-
-Result<CountedArguments> check_counted(KernelContext& context) {
-  TROUPE_ASSIGN(const CountedPhilox bits, counted_philox(context));
-  TROUPE_ASSIGN(Tensor* const output, random_output(context));
-  return CountedArguments{*output, bits};
-}
-
 template <class Distribution>
 void compute_counted(const CountedArguments& arguments, DeviceContext& device) {
   stateless::fill_with<Distribution>(device.pool(), arguments.bits, arguments.output);
@@ -93,19 +72,6 @@ void compute_counted(const CountedArguments& arguments, DeviceContext& device) {
 
 void compute_counted_bits(const CountedArguments& arguments, DeviceContext& device) {
   stateless::fill_with_bits(device.pool(), arguments.bits, arguments.output);
-}
-
-struct CountedIntegerArguments {
-  CountedArguments counted;
-  int64_t least;
-  uint64_t range;
-};
-
-Result<CountedIntegerArguments> check_counted_integers(KernelContext& context) {
-  TROUPE_ASSIGN(const IntegerRange range, integer_range(context, 4));
-  TROUPE_ASSIGN(const CountedArguments counted, check_counted(context));
-  TROUPE_RETURN_IF_FAILED(range.check(counted.output));
-  return CountedIntegerArguments{counted, range.least, range.size()};
 }
 
 void compute_counted_integers(const CountedIntegerArguments& arguments, DeviceContext& device) {
@@ -152,6 +118,19 @@ void add_key_counter_op(OpLibrary& library, const char* name, bool with_algorith
 }
 
 }  // namespace
+
+Result<CountedArguments> check_counted(KernelContext& context) {
+  TROUPE_ASSIGN(const CountedPhilox bits, counted_philox(context));
+  TROUPE_ASSIGN(Tensor* const output, random_output(context));
+  return CountedArguments{*output, bits};
+}
+
+Result<CountedIntegerArguments> check_counted_integers(KernelContext& context) {
+  TROUPE_ASSIGN(const IntegerRange range, integer_range(context, 4));
+  TROUPE_ASSIGN(const CountedArguments counted, check_counted(context));
+  TROUPE_RETURN_IF_FAILED(range.check(counted.output));
+  return CountedIntegerArguments{counted, range.least, range.size()};
+}
 
 void add_stateless_random_v2_ops(OpLibrary& library) {
   add_key_counter_op(library, "StatelessRandomGetKeyCounter", false);

@@ -49,6 +49,10 @@ void add_moves(OpCases& cases) {
     cases.good("ConcatV2", {box(Shape{6, 8}), box(Shape{6, 16}), int_scalar(1)});
     cases.good("Gather", {box(Shape{20, 16}), scattered(50, 20)});
     cases.good("Gather", {box(Shape{20, 7}), scattered(50, 20)});
+    for (const int64_t row : {16, 7})
+      cases.good("DynamicStitch",
+                 {scattered(6, 20), ints({29, 3, 28}), box(Shape{6, row}), box(Shape{3, row})});
+    cases.good("RandomShuffle", {box(Shape{20, 16})}, {{"seed", int64_t{3}}});
   }
 }
 
