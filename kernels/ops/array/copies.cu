@@ -53,12 +53,14 @@ void add_copies_on_gpu(OpLibrary& library) {
     library.kernel(gpu_kernel(name, check, copy_box).on("T", types));
   const BoxOp for_data[] = {{"BroadcastTo", check_broadcast_to},
                             {"ConjugateTranspose", check_transpose},
+                            {"DepthToSpace", check_space_depth},
                             {"Diag", check_diag},
                             {"DiagPart", check_diag_part},
                             {"Pad", check_pad},
                             {"PadV2", check_pad},
                             {"Reverse", check_reverse},
                             {"ReverseV2", check_reverse},
+                            {"SpaceToDepth", check_space_depth},
                             {"StridedSliceGrad", check_strided_slice_grad},
                             {"Transpose", check_transpose}};
   for (const auto& [name, check] : for_data)

@@ -41,6 +41,8 @@ Result<BoxCopyArguments> check_pad(KernelContext& context);
 Result<BoxCopyArguments> check_reverse(KernelContext& context);
 /// Fails with InvalidArgument if the slice is not inside the input.
 Result<BoxCopyArguments> check_slice(KernelContext& context);
+/// Checks SpaceToDepth and DepthToSpace. Fails with InvalidArgument unless the input is of rank 4 and consists of whole blocks.
+Result<BoxCopyArguments> check_space_depth(KernelContext& context);
 /// Fails with InvalidArgument if begin, end, strides or masks do not fit the shape of the input.
 Result<BoxCopyArguments> check_strided_slice(KernelContext& context);
 /// Fails with InvalidArgument if begin, end, strides or masks do not fit `shape`, or dy does not have the shape of the slice.

@@ -1,9 +1,7 @@
 // Blocks of pixels moved between the spatial dimensions and the channels. Image tensors of rank 4, NHWC or NCHW.
-// SpaceToDepth(input, block_size)   each block of block_size x block_size pixels becomes one pixel: its channels are those of the
-// first
-//                                     pixel of the block, then those of the second, row by row. Height and width must be
-// multiples of
-//                                     block_size
+//   SpaceToDepth(input, block_size)   each block of block_size x block_size pixels becomes one pixel: its channels are those of
+//                                     the first pixel of the block, then those of the second, row by row. Height and width must
+//                                     be multiples of block_size
 //   DepthToSpace(input, block_size)   the inverse. The number of channels must be a multiple of block_size^2
 #include <array>
 
@@ -96,7 +94,16 @@ Dims ordered(const Dims& values, const Order& order) {
   return result;
 }
 
-Result<BoxCopyArguments> check_move(KernelContext& context) {
+void move_gradient(GradientContext& context) {
+  const char* const inverse = to_depth(context.node()) ? "DepthToSpace" : "SpaceToDepth";
+  context.set(0, context.scope().add_one(inverse, {context.gradient()},
+                                         {{"block_size", context.attr<int64_t>("block_size")},
+                                          {"data_format", context.attr<std::string>("data_format")}}));
+}
+
+}  // namespace
+
+Result<BoxCopyArguments> check_space_depth(KernelContext& context) {
   const Node& node = context.node();
   const Tensor& input = context.input(0);
   TROUPE_ASSIGN(const Dims dims, moved_dims(node, input.shape().dims()));
@@ -115,15 +122,6 @@ Result<BoxCopyArguments> check_move(KernelContext& context) {
       to_depth(node) ? BoxCopy(sizes, in_space, in_depth) : BoxCopy(sizes, in_depth, in_space)};
 }
 
-void move_gradient(GradientContext& context) {
-  const char* const inverse = to_depth(context.node()) ? "DepthToSpace" : "SpaceToDepth";
-  context.set(0, context.scope().add_one(inverse, {context.gradient()},
-                                         {{"block_size", context.attr<int64_t>("block_size")},
-                                          {"data_format", context.attr<std::string>("data_format")}}));
-}
-
-}  // namespace
-
 void add_space_depth_ops(OpLibrary& library) {
   const auto op = [](const char* name) {
     return OpDefBuilder(name)
@@ -138,7 +136,7 @@ void add_space_depth_ops(OpLibrary& library) {
   library.op(op("SpaceToDepth").constructor("space_to_depth(input, block_size, data_format)"));
   library.op(op("DepthToSpace").constructor("depth_to_space(input, block_size, data_format)"));
   for (const char* name : {"SpaceToDepth", "DepthToSpace"})
-    library.kernel(cpu_kernel(name, check_move, compute_box_copy));
+    library.kernel(cpu_kernel(name, check_space_depth, compute_box_copy));
 }
 
 }  // namespace troupe
