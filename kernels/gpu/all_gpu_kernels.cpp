@@ -57,6 +57,7 @@ void add_scatter_on_gpu(OpLibrary& library);
 void add_segments_on_gpu(OpLibrary& library);
 void add_select_on_gpu(OpLibrary& library);
 void add_softmax_on_gpu(OpLibrary& library);
+void add_space_batch_on_gpu(OpLibrary& library);
 void add_sparse_segment_gradients_on_gpu(OpLibrary& library);
 void add_sparse_segments_on_gpu(OpLibrary& library);
 void add_stateless_random_on_gpu(OpLibrary& library);
@@ -125,6 +126,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_segments_on_gpu(library);
   add_select_on_gpu(library);
   add_softmax_on_gpu(library);
+  add_space_batch_on_gpu(library);
   add_sparse_segment_gradients_on_gpu(library);
   add_sparse_segments_on_gpu(library);
   add_stateless_random_on_gpu(library);

@@ -1,12 +1,14 @@
 // Blocks moved between spatial dimensions and the batch. Dimension 0 is the batch, the next M = block_shape.size dimensions are
-// spatial.   SpaceToBatchND(input, block_shape, paddings)   the spatial dimensions padded with zeros, paddings[i] = (before,
-// after), then cut in
-//                                                  blocks: element `offset` of every block goes to the batch entries
+// spatial.
+//   SpaceToBatchND(input, block_shape, paddings)   the spatial dimensions padded with zeros, paddings[i] = (before, after), then
+//                                                  cut in blocks: element `offset` of every block goes to the batch entries
 //                                                  [offset * batch, (offset + 1) * batch) of the result, where offsets count a
-// block row by row
+//                                                  block row by row
 //   BatchToSpaceND(input, block_shape, crops)      the inverse: crops[i] = (before, after) elements of a spatial dimension are
-// left out
+//                                                  left out
 //   SpaceToBatch, BatchToSpace                     the same of a tensor of rank 4, with blocks of block_size x block_size
+#include "kernels/ops/array/space_batch.h"
+
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -20,14 +22,6 @@ bool is_nd(const Node& node) { return node.type().ends_with("ND"); }
 /// Which input holds the paddings or crops.
 size_t margins_input(const Node& node) { return is_nd(node) ? 2 : 1; }
 const char* margins_name(const Node& node) { return to_batch(node) ? "paddings" : "crops"; }
-
-/// The size of a block in each spatial dimension, and for each the elements before and after that the batch has more.
-struct Blocks {
-  Dims sizes, margins;
-
-  int64_t before(size_t i) const { return margins[2 * i]; }
-  int64_t after(size_t i) const { return margins[2 * i + 1]; }
-};
 
 Status check_blocks(const Node& node, const Blocks& blocks) {
   const std::string name = margins_name(node);
@@ -133,13 +127,6 @@ Status moved_shape(ShapeContext& context) {
 
 // ---- Kernels
 
-struct BlockArguments {
-  const Tensor& input;
-  Tensor& output;
-  bool to_batch;
-  Blocks blocks;
-};
-
 Result<Blocks> read_blocks(const KernelContext& context) {
   const Node& node = context.node();
   const Tensor& margins = context.input(margins_input(node));
@@ -155,18 +142,6 @@ Result<Blocks> read_blocks(const KernelContext& context) {
                             ", expected [" + std::to_string(rank) + ",2]");
   blocks.margins = integers(margins);
   return blocks;
-}
-
-Result<BlockArguments> check_move(KernelContext& context) {
-  const Node& node = context.node();
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const Blocks blocks, read_blocks(context));
-  if (!is_nd(node) && input.shape().rank() != 4)
-    return invalid_argument("input of shape " + input.shape().text() + " is not of rank 4");
-  TROUPE_ASSIGN(const Dims dims, moved_dims(node, input.shape().dims(), blocks));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return BlockArguments{input, *output, to_batch(node), blocks};
 }
 
 /// The box of elements that stand at one offset in their blocks, in the tensor with the larger spatial dimensions (`space`) and in
@@ -193,7 +168,7 @@ OffsetBox box_at(const Blocks& blocks, const Dims& offset, int64_t number, const
   return box;
 }
 
-void compute_move(const BlockArguments& arguments, DeviceContext& device) {
+void compute_move(const SpaceBatchArguments& arguments, DeviceContext& device) {
   const auto& [input, output, to_batch, blocks] = arguments;
   if (to_batch && std::ranges::any_of(blocks.margins, [](int64_t margin) { return margin != 0; }))
     fill(device.pool(), output);
@@ -230,6 +205,18 @@ OpDefBuilder move_op(const char* name) {
 
 }  // namespace
 
+Result<SpaceBatchArguments> check_space_batch(KernelContext& context) {
+  const Node& node = context.node();
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const Blocks blocks, read_blocks(context));
+  if (!is_nd(node) && input.shape().rank() != 4)
+    return invalid_argument("input of shape " + input.shape().text() + " is not of rank 4");
+  TROUPE_ASSIGN(const Dims dims, moved_dims(node, input.shape().dims(), blocks));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return SpaceBatchArguments{input, *output, to_batch(node), blocks};
+}
+
 void add_space_batch_ops(OpLibrary& library) {
   library.op(move_op("SpaceToBatch")
                  .host_input("paddings: Tpaddings")
@@ -256,7 +243,7 @@ void add_space_batch_ops(OpLibrary& library) {
                  .attr("Tcrops: {int32, int64} = int32")
                  .constructor("batch_to_space_nd(input, block_shape, crops)"));
   for (const char* name : {"SpaceToBatch", "BatchToSpace", "SpaceToBatchND", "BatchToSpaceND"})
-    library.kernel(cpu_kernel(name, check_move, compute_move));
+    library.kernel(cpu_kernel(name, check_space_batch, compute_move));
 }
 
 }  // namespace troupe
