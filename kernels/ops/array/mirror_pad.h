@@ -14,7 +14,7 @@ struct MirrorPadding {
   Shape padded;        ///< the shape of the result
 };
 
-/// The arguments of MirrorPad.
+/// The arguments of MirrorPad and MirrorPadGrad.
 struct MirrorArguments {
   const Tensor& input;
   Tensor* output;  ///< null when nothing is padded: the output is the input
@@ -23,6 +23,8 @@ struct MirrorArguments {
 
 /// Checks MirrorPad. Fails with InvalidArgument where mirror_padding() does.
 Result<MirrorArguments> check_mirror_pad(KernelContext& context);
+/// Checks MirrorPadGrad, whose output lacks the padding. Fails with InvalidArgument if MirrorPad could not have padded so.
+Result<MirrorArguments> check_mirror_pad_grad(KernelContext& context);
 
 /// Returns what is known of the shape of input 0, padded by input 1. Fails with InvalidArgument where mirror_padding() does.
 Result<PartialShape> mirror_padded_shape(const ShapeContext& context);

@@ -2,11 +2,10 @@
 //   Pad(input, paddings)                      zeros around it
 //   PadV2(input, paddings, constant_values)   the scalar around it
 //   MirrorPad(input, paddings, mode)          the input reflected at its borders; SYMMETRIC repeats the border, REFLECT does not.
-// In
-//                                             SYMMETRIC mode a padding is at most the dimension, in REFLECT mode at most one less
+//                                             In SYMMETRIC mode a padding is at most the dimension, in REFLECT mode at most one
+//                                             less
 //   MirrorPadGrad(input, paddings, mode)      its gradient: each element of the smaller tensor is the sum of the elements of
-// input that
-//                                             MirrorPad copied it to
+//                                             input that MirrorPad copied it to
 #include <algorithm>
 
 #include "kernels/core/arguments.h"
@@ -166,13 +165,6 @@ void compute_mirror_pad(const MirrorArguments& arguments, DeviceContext& device)
   if (arguments.output) mirror_pad(device.pool(), arguments.input, arguments.padding, *arguments.output);
 }
 
-Result<MirrorArguments> check_mirror_pad_grad(KernelContext& context) {
-  TROUPE_ASSIGN(const Dims paddings, read_paddings(context));
-  TROUPE_ASSIGN(const Dims dims, dims_of(unpadded_dim, context.input(0).shape().dims(), paddings));
-  TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), dims, paddings));
-  return mirror_arguments(context, {paddings, unused_elements(context.node()), {}}, dims);
-}
-
 /// One dimension of a tensor: `dim` rows of `inner` elements in each of the `outer` blocks.
 struct Folding {
   size_t outer, dim, inner;
@@ -265,6 +257,13 @@ Result<MirrorArguments> check_mirror_pad(KernelContext& context) {
   TROUPE_ASSIGN(MirrorPadding padding, mirror_padding(context));
   const Dims padded(padding.padded.dims());
   return mirror_arguments(context, std::move(padding), padded);
+}
+
+Result<MirrorArguments> check_mirror_pad_grad(KernelContext& context) {
+  TROUPE_ASSIGN(const Dims paddings, read_paddings(context));
+  TROUPE_ASSIGN(const Dims dims, dims_of(unpadded_dim, context.input(0).shape().dims(), paddings));
+  TROUPE_RETURN_IF_FAILED(check_mirrored(context.node(), dims, paddings));
+  return mirror_arguments(context, {paddings, unused_elements(context.node()), {}}, dims);
 }
 
 Result<MirrorPadding> mirror_padding(const KernelContext& context) {

@@ -1,7 +1,9 @@
-// MirrorPad on GPUs: see pad.cpp.
-#include "kernels/gpu/divider.h"
+// MirrorPad and MirrorPadGrad on GPUs: see pad.cpp.
+#include "kernels/gpu/coordinates.h"
 #include "kernels/gpu/launch.h"
+#include "kernels/gpu/numbers.h"
 #include "kernels/gpu/storage.h"
+#include "kernels/loops/rows.h"
 #include "kernels/ops/array/mirror_pad.h"
 
 namespace troupe {
@@ -60,11 +62,77 @@ Status compute_mirror_pad(const MirrorArguments& arguments, DeviceContext& devic
   });
 }
 
+// ---- MirrorPadGrad
+
+/// Takes the padding of one dimension away: each element that is kept is the sum of itself, of the element before the border that
+/// mirrors it, and of the one behind. Sums are rounded as elements.
+template <class T>
+struct Fold {
+  const T* from;
+  T* to;
+  gpu::Divider inner, kept;
+  int64_t before, after, unused;
+
+  TROUPE_ANY void operator()(size_t i) const {
+    const auto step = static_cast<int64_t>(inner.divisor()), size = static_cast<int64_t>(kept.divisor());
+    size_t rest = i;
+    const auto column = static_cast<int64_t>(gpu::split(inner, rest));
+    const auto at = static_cast<int64_t>(gpu::split(kept, rest));
+    const T* const line = from + static_cast<int64_t>(rest) * (before + size + after) * step + column;
+    const int64_t above = at - unused, below = size - 1 - unused - at;
+    T sum = line[(before + at) * step];
+    if (above >= 0 && above < before) add(sum, line[(before - 1 - above) * step]);
+    if (below >= 0 && below < after) add(sum, line[(before + size + below) * step]);
+    to[i] = sum;
+  }
+
+ private:
+  TROUPE_ANY static void add(T& sum, const T& element) {
+    gpu::store(sum, gpu::load(sum) + gpu::load(element));
+  }
+};
+
+/// Folds one dimension after the other, the last one that has padding into the output.
+template <class T>
+Status fold_dimensions(const MirrorArguments& arguments, DeviceContext& device) {
+  const auto& [paddings, unused, padded] = arguments.padding;
+  Tensor& output = *arguments.output;
+  Dims dims(arguments.input.shape().dims());
+  const T* from = arguments.input.as<T>().data();
+  BufferRef memory;  // of `from`, once it is not the input
+  for (size_t k = 0; k < dims.size(); ++k) {
+    if (dims[k] == output.shape()[k]) continue;
+    dims[k] = output.shape()[k];
+    const gpu::Divider inner(count_of(std::span<const int64_t>(dims).subspan(k + 1))),
+        kept(static_cast<size_t>(dims[k]));
+    const size_t n = count_of(dims);
+    BufferRef folded;
+    T* to = output.write<T>().data();
+    if (n != static_cast<size_t>(output.elements())) {
+      TROUPE_ASSIGN(folded, gpu::scratch(device, n * sizeof(T)));
+      to = reinterpret_cast<T*>(folded->data);
+    }
+    const Fold<T> fold{from, to, inner, kept, paddings[2 * k], paddings[2 * k + 1], unused};
+    TROUPE_RETURN_IF_FAILED(gpu::each(device, n, fold));
+    from = to;
+    memory = std::move(folded);
+  }
+  return {};
+}
+
+Status compute_mirror_pad_grad(const MirrorArguments& arguments, DeviceContext& device) {
+  if (!arguments.output || arguments.output->elements() == 0) return {};
+  return gpu::for_type(gpu::AllFloats{}, arguments.output->dtype(),
+                       [&]<class T>(std::type_identity<T>) { return fold_dimensions<T>(arguments, device); });
+}
+
 }  // namespace
 
 void add_pad_on_gpu(OpLibrary& library) {
   library.kernel(gpu_kernel("MirrorPad", check_mirror_pad, compute_mirror_pad)
                      .on("T", dtypes(gpu::MovedTypesAndIntegers{})));
+  library.kernel(gpu_kernel("MirrorPadGrad", check_mirror_pad_grad, compute_mirror_pad_grad)
+                     .on("T", dtypes(gpu::AllFloats{})));
 }
 
 }  // namespace troupe
