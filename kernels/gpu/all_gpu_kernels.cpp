@@ -53,6 +53,7 @@ void add_random_on_gpu(OpLibrary& library);
 void add_reductions_on_gpu(OpLibrary& library);
 void add_resize_on_gpu(OpLibrary& library);
 void add_reverse_sequence_on_gpu(OpLibrary& library);
+void add_roll_on_gpu(OpLibrary& library);
 void add_scatter_on_gpu(OpLibrary& library);
 void add_segments_on_gpu(OpLibrary& library);
 void add_select_on_gpu(OpLibrary& library);
@@ -122,6 +123,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_reductions_on_gpu(library);
   add_resize_on_gpu(library);
   add_reverse_sequence_on_gpu(library);
+  add_roll_on_gpu(library);
   add_scatter_on_gpu(library);
   add_segments_on_gpu(library);
   add_select_on_gpu(library);

@@ -1,7 +1,7 @@
 // ReverseSequence on GPUs: see reverse_sequence.cpp.
 #include "kernels/ops/array/reverse_sequence.h"
 
-#include "kernels/gpu/divider.h"
+#include "kernels/gpu/coordinates.h"
 #include "kernels/gpu/indices.h"
 #include "kernels/gpu/storage.h"
 #include "kernels/loops/rows.h"
@@ -9,23 +9,16 @@
 namespace troupe {
 namespace {
 
-/// A dimension in a walk over the elements of a tensor.
-struct ElementAxis {
-  gpu::Divider step, size;
-  ElementAxis(std::span<const int64_t> dims, size_t axis)
-      : step(count_of(dims.subspan(axis + 1))), size(static_cast<size_t>(dims[axis])) {}
-  TROUPE_ANY size_t index_of(size_t i) const {
-    const size_t at = step.quotient(i);
-    return at - size.quotient(at) * size.divisor();
-  }
-};
+gpu::ElementAxis element_axis(std::span<const int64_t> dims, size_t axis) {
+  return {count_of(dims.subspan(axis + 1)), static_cast<size_t>(dims[axis])};
+}
 
 template <class T>
 struct Reverse {
   const T* from;
   T* to;
   gpu::Indices lengths;
-  ElementAxis sequence, batch;
+  gpu::ElementAxis sequence, batch;
   gpu::FaultReport report;
 
   TROUPE_ANY void operator()(size_t i) const {
@@ -44,7 +37,7 @@ Status compute_reverse_sequence(const ReverseSequenceArguments& arguments, Devic
   const auto& [input, lengths, output, axes] = arguments;
   if (output.elements() == 0) return {};
   const auto dims = input.shape().dims();
-  const ElementAxis sequence(dims, axes.sequence), batch(dims, axes.batch);
+  const gpu::ElementAxis sequence = element_axis(dims, axes.sequence), batch = element_axis(dims, axes.batch);
   const gpu::FaultReport report = gpu::fault_report(device, "seq_lengths = {} is not in [0, {}]");
   TROUPE_RETURN_IF_FAILED(gpu::with_stored(output.dtype(), [&]<class T>(std::type_identity<T>) {
     return gpu::each(device, static_cast<size_t>(arguments.output.elements()),

@@ -1,9 +1,10 @@
 // Roll(input, shift, axis): the elements moved by shift[i] places along axis[i], for every i; what leaves the end of an axis comes
 // in at its beginning. shift and axis are scalars, or vectors of one length; the shifts of an axis that is named twice add up.
 // Fails with InvalidArgument for a scalar input, an axis outside [-rank, rank), and shapes of shift and axis that differ.
+#include "kernels/ops/array/roll.h"
+
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/loops/strided_copy.h"
 
 namespace troupe {
@@ -19,27 +20,6 @@ Status check_ranks(const PartialShape& input, const PartialShape& shift, const P
 Status roll_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(check_ranks(context.input(0), context.input(1), context.input(2)));
   return unchanged_shape(context);
-}
-
-struct RollArguments {
-  const Tensor& input;
-  Tensor& output;
-  Dims shifts;  ///< of each dimension, in [0, size) or 0 if the size is 0
-};
-
-Result<RollArguments> check_roll(KernelContext& context) {
-  const Tensor &input = context.input(0), &shift = context.input(1), &axis = context.input(2);
-  const Shape& shape = input.shape();
-  TROUPE_RETURN_IF_FAILED(check_ranks(shape, shift.shape(), axis.shape()));
-  const Dims places = integers(shift), axes = integers(axis);
-  Dims shifts(shape.rank(), 0);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    TROUPE_ASSIGN(const size_t at, resolve_axis(axes[i], shape.rank()));
-    const int64_t size = shape[at];
-    if (size != 0) shifts[at] = ((shifts[at] + places[i] % size) % size + size) % size;
-  }
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return RollArguments{input, *output, std::move(shifts)};
 }
 
 /// Copies a part of the input, which has size dims. The dimensions before `axis` are cut already; each later one is cut in two: the
@@ -72,6 +52,21 @@ void roll_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<RollArguments> check_roll(KernelContext& context) {
+  const Tensor &input = context.input(0), &shift = context.input(1), &axis = context.input(2);
+  const Shape& shape = input.shape();
+  TROUPE_RETURN_IF_FAILED(check_ranks(shape, shift.shape(), axis.shape()));
+  const Dims places = integers(shift), axes = integers(axis);
+  Dims shifts(shape.rank(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    TROUPE_ASSIGN(const size_t at, resolve_axis(axes[i], shape.rank()));
+    const int64_t size = shape[at];
+    if (size != 0) shifts[at] = ((shifts[at] + places[i] % size) % size + size) % size;
+  }
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return RollArguments{input, *output, std::move(shifts)};
+}
 
 void add_roll(OpLibrary& library) {
   library.op(OpDefBuilder("Roll")
