@@ -41,23 +41,6 @@ Status inplace_shape(ShapeContext& context) {
   return unchanged_shape(context);
 }
 
-Result<TensorScatterArguments> check_inplace(KernelContext& context) {
-  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
-  const Shape &numbers = context.input(1).shape(), &rows = context.input(2).shape();
-  if (numbers.rank() != 1)
-    return invalid_argument("i has shape " + numbers.text() + ", but must be a vector");
-  if (shape.is_scalar()) return invalid_argument("x is a scalar, but must have rows");
-  const bool fits = rows.rank() == shape.rank() && rows[0] == numbers[0] &&
-                    std::ranges::equal(rows.dims().subspan(1), shape.dims().subspan(1));
-  if (!fits)
-    return invalid_argument("x and v shape doesn't match: x has shape " + shape.text() + ", v has shape " +
-                            rows.text() + " and i has shape " + numbers.text());
-  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-  const Tensor& tensor = context.input(0);
-  return TensorScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2),
-                                *output};
-}
-
 /// Returns the rows whose numbers are in `indices`, modulo the number of rows; no row if they have no elements.
 Result<RowNumbers> rows_modulo(const Tensor& indices, std::span<const int64_t> dims) {
   const size_t row = count_of(dims.subspan(1));
@@ -65,7 +48,7 @@ Result<RowNumbers> rows_modulo(const Tensor& indices, std::span<const int64_t> d
   const auto numbers = indices.as<int32_t>();
   RowNumbers rows{Dims(numbers.size()), row};
   std::ranges::transform(numbers, rows.numbers.begin(),
-                         [&](int64_t number) { return (number % dims[0] + dims[0]) % dims[0]; });
+                         [&](int64_t number) { return row_modulo(number, dims[0]); });
   return rows;
 }
 
@@ -187,6 +170,23 @@ void add_inplace(OpLibrary& library, const char* name) {
 Result<TensorScatterArguments> check_tensor_scatter(KernelContext& context) {
   const Shape shape = context.input(0).shape();  // a copy: the input may become the output
   TROUPE_RETURN_IF_FAILED(check_updates(context.input(1), context.input(2), shape.dims()));
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
+  const Tensor& tensor = context.input(0);
+  return TensorScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2),
+                                *output};
+}
+
+Result<TensorScatterArguments> check_inplace(KernelContext& context) {
+  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
+  const Shape &numbers = context.input(1).shape(), &rows = context.input(2).shape();
+  if (numbers.rank() != 1)
+    return invalid_argument("i has shape " + numbers.text() + ", but must be a vector");
+  if (shape.is_scalar()) return invalid_argument("x is a scalar, but must have rows");
+  const bool fits = rows.rank() == shape.rank() && rows[0] == numbers[0] &&
+                    std::ranges::equal(rows.dims().subspan(1), shape.dims().subspan(1));
+  if (!fits)
+    return invalid_argument("x and v shape doesn't match: x has shape " + shape.text() + ", v has shape " +
+                            rows.text() + " and i has shape " + numbers.text());
   TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
   const Tensor& tensor = context.input(0);
   return TensorScatterArguments{tensor.valid() ? &tensor : nullptr, context.input(1), context.input(2),
