@@ -20,6 +20,7 @@ void add_convolution_on_gpu(OpLibrary& library);
 void add_copies_on_gpu(OpLibrary& library);
 void add_crop_and_resize_on_gpu(OpLibrary& library);
 void add_cross_entropy_on_gpu(OpLibrary& library);
+void add_cross_on_gpu(OpLibrary& library);
 void add_cumulative_on_gpu(OpLibrary& library);
 void add_dynamic_stitch_on_gpu(OpLibrary& library);
 void add_einsum_on_gpu(OpLibrary& library);
@@ -90,6 +91,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_copies_on_gpu(library);
   add_crop_and_resize_on_gpu(library);
   add_cross_entropy_on_gpu(library);
+  add_cross_on_gpu(library);
   add_cumulative_on_gpu(library);
   add_dynamic_stitch_on_gpu(library);
   add_einsum_on_gpu(library);

@@ -1,8 +1,9 @@
 // Cross(a, b): the cross products of vectors. The last dimension of a and b, which have one shape, holds the 3 elements of each.
 // Real; integers wrap around, half and bfloat16 are computed in float.
+#include "kernels/ops/math/cross.h"
+
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/arithmetic.h"
@@ -22,20 +23,6 @@ Status cross_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(check_vectors(shape));
   context.set_output(0, std::move(shape));
   return {};
-}
-
-struct CrossArguments {
-  const Tensor& a;
-  const Tensor& b;
-  Tensor& product;
-};
-
-Result<CrossArguments> check_cross(KernelContext& context) {
-  const Tensor &a = context.input(0), &b = context.input(1);
-  if (a.shape() != b.shape()) return invalid_argument("a is " + a.signature() + ", b is " + b.signature());
-  TROUPE_RETURN_IF_FAILED(check_vectors(a.shape()));
-  TROUPE_ASSIGN(Tensor* const product, context.output(0, a.shape()));
-  return CrossArguments{a, b, *product};
 }
 
 template <class T>
@@ -68,6 +55,14 @@ void cross_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<CrossArguments> check_cross(KernelContext& context) {
+  const Tensor &a = context.input(0), &b = context.input(1);
+  if (a.shape() != b.shape()) return invalid_argument("a is " + a.signature() + ", b is " + b.signature());
+  TROUPE_RETURN_IF_FAILED(check_vectors(a.shape()));
+  TROUPE_ASSIGN(Tensor* const product, context.output(0, a.shape()));
+  return CrossArguments{a, b, *product};
+}
 
 void add_cross(OpLibrary& library) {
   library.op(OpDefBuilder("Cross")
