@@ -45,6 +45,7 @@ void add_lstm_block_gradients_on_gpu(OpLibrary& library);
 void add_lstm_blocks_on_gpu(OpLibrary& library);
 void add_matmul_on_gpu(OpLibrary& library);
 void add_matrix_band_part_on_gpu(OpLibrary& library);
+void add_matrix_diag_on_gpu(OpLibrary& library);
 void add_max_pool_argmax_on_gpu(OpLibrary& library);
 void add_max_pool_on_gpu(OpLibrary& library);
 void add_moving_average_on_gpu(OpLibrary& library);
@@ -116,6 +117,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_lstm_blocks_on_gpu(library);
   add_matmul_on_gpu(library);
   add_matrix_band_part_on_gpu(library);
+  add_matrix_diag_on_gpu(library);
   add_max_pool_argmax_on_gpu(library);
   add_max_pool_on_gpu(library);
   add_moving_average_on_gpu(library);

@@ -10,11 +10,12 @@
 // Several diagonals are rows of one tensor, the upper one first, of the length of the longest. The others are at the left or at
 // the right of their row, padding_value beside them; attribute align says so, first of those above the main diagonal, then of
 // those below it. In V2 all are at the left.
+#include "kernels/ops/array/matrix_diag.h"
+
 #include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/loops/rows.h"
 #include "kernels/loops/strided_copy.h"
@@ -22,28 +23,21 @@
 namespace troupe {
 namespace {
 
-/// Diagonals lower to upper.
-struct Range {
-  int64_t lower = 0, upper = 0;
-  int64_t count() const { return upper - lower + 1; }
-  std::string text() const { return "k [" + std::to_string(lower) + ", " + std::to_string(upper) + "]"; }
-};
-
 bool is_first_version(const Node& node) {
   return !node.type().ends_with("V2") && !node.type().ends_with("V3");
 }
 
-Result<Range> range_of(std::span<const int64_t> k) {
+Result<DiagonalRange> range_of(std::span<const int64_t> k) {
   if (k.size() != 1 && k.size() != 2)
     return invalid_argument("k has " + std::to_string(k.size()) + " elements, expected 1 or 2");
-  const Range range{k.front(), k.back()};
+  const DiagonalRange range{k.front(), k.back()};
   if (range.lower > range.upper) return invalid_argument(range.text() + ": the first is above the second");
   return range;
 }
 
 /// In a check: which diagonals, from input i; the main one in ops without k.
-Result<Range> read_range(const KernelContext& context, size_t i) {
-  if (is_first_version(context.node())) return Range{};
+Result<DiagonalRange> read_range(const KernelContext& context, size_t i) {
+  if (is_first_version(context.node())) return DiagonalRange{};
   const Tensor& k = context.input(i);
   if (k.shape().rank() > 1)
     return invalid_argument("k of shape " + k.shape().text() + " is neither scalar nor vector");
@@ -51,41 +45,16 @@ Result<Range> read_range(const KernelContext& context, size_t i) {
 }
 
 /// In a shape function; nothing when it is not known.
-Result<std::optional<Range>> known_range(const ShapeContext& context, size_t i) {
-  if (is_first_version(context.node())) return std::optional(Range{});
+Result<std::optional<DiagonalRange>> known_range(const ShapeContext& context, size_t i) {
+  if (is_first_version(context.node())) return std::optional(DiagonalRange{});
   const PartialShape& shape = context.input(i);
   if (shape.known_rank() && shape.rank() > 1)
     return invalid_argument("k of shape " + shape.text() + " is neither scalar nor vector");
   const auto k = context.constant_integers(i);
-  if (!k) return std::optional<Range>{};
-  TROUPE_ASSIGN(const Range range, range_of(*k));
+  if (!k) return std::optional<DiagonalRange>{};
+  TROUPE_ASSIGN(const DiagonalRange range, range_of(*k));
   return std::optional(range);
 }
-
-/// The diagonals as they lie in two tensors: in matrices of rows x columns, and packed in rows of `length` elements.
-struct Diagonals {
-  Range range;
-  int64_t rows, columns, length;
-  bool above_at_end = false, below_at_end = false;
-
-  int64_t length_of(int64_t diagonal) const {
-    return std::max<int64_t>(
-        std::min(rows + std::min<int64_t>(diagonal, 0), columns - std::max<int64_t>(diagonal, 0)), 0);
-  }
-  Layout in_matrices(int64_t diagonal) const {
-    const int64_t row = std::max<int64_t>(-diagonal, 0), column = std::max<int64_t>(diagonal, 0);
-    return {row * columns + column, Dims{rows * columns, columns + 1}};
-  }
-  Layout in_rows(int64_t diagonal) const {
-    const bool at_end = diagonal == 0  ? above_at_end && below_at_end
-                        : diagonal > 0 ? above_at_end
-                                       : below_at_end;
-    const int64_t start = at_end ? length - length_of(diagonal) : 0;
-    return {(range.upper - diagonal) * length + start, Dims{range.count() * length, 1}};
-  }
-  /// Whether rows hold elements of no diagonal.
-  bool has_gaps() const { return length_of(range.lower) != length || length_of(range.upper) != length; }
-};
 
 void align(const Node& node, Diagonals& diagonals) {
   const AttrValue* const attr = node.attrs.find("align");
@@ -96,7 +65,7 @@ void align(const Node& node, Diagonals& diagonals) {
 }
 
 /// The diagonals of matrices of this size; unknown dimensions give an unknown length. InvalidArgument when one is outside of them.
-Result<Diagonals> diagonals_in(const Range& range, int64_t rows, int64_t columns) {
+Result<Diagonals> diagonals_in(const DiagonalRange& range, int64_t rows, int64_t columns) {
   for (const int64_t k : {range.lower, range.upper}) {
     const bool too_low = rows != unknown_dim && k <= -rows, too_high = columns != unknown_dim && k >= columns;
     if (k != 0 && (too_low || too_high))
@@ -124,16 +93,14 @@ Result<std::span<const int64_t>> batch_of_matrices(std::span<const int64_t> dims
 
 // ---- Kernels
 
-struct DiagonalArguments {
-  const Tensor* base = nullptr;  ///< copied to `to` first; null: `to` is filled, or nothing is done first
-  bool fills = false;
-  const Tensor* background = nullptr;  ///< a scalar in host memory; null: zero
-  const Tensor* from = nullptr;
-  Tensor* to = nullptr;
-  bool packs = false;  ///< whether `from` holds the matrices, else `to`
-  Diagonals diagonals;
-  int64_t matrices = 0;
-};
+/// Where a diagonal lies in the matrices, and in the rows: element (i, j) is element j of that of matrix i.
+Layout in_matrices(const Diagonals& diagonals, int64_t diagonal) {
+  return {diagonals.first_in_matrix(diagonal),
+          Dims{diagonals.rows * diagonals.columns, diagonals.columns + 1}};
+}
+Layout in_rows(const Diagonals& diagonals, int64_t diagonal) {
+  return {diagonals.first_in_rows(diagonal), Dims{diagonals.range.count() * diagonals.length, 1}};
+}
 
 void compute_diagonals(const DiagonalArguments& arguments, DeviceContext& device) {
   Tensor& to = *arguments.to;
@@ -147,9 +114,9 @@ void compute_diagonals(const DiagonalArguments& arguments, DeviceContext& device
   parallel_rows(device.pool(), count, cost, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       const int64_t diagonal = diagonals.range.lower + static_cast<int64_t>(i);
-      const Layout in_matrices = diagonals.in_matrices(diagonal), in_rows = diagonals.in_rows(diagonal);
+      const Layout matrices = in_matrices(diagonals, diagonal), rows = in_rows(diagonals, diagonal);
       strided_copy(device.pool(), Dims{arguments.matrices, diagonals.length_of(diagonal)}, *arguments.from,
-                   arguments.packs ? in_matrices : in_rows, to, arguments.packs ? in_rows : in_matrices);
+                   arguments.packs ? matrices : rows, to, arguments.packs ? rows : matrices);
     }
   });
 }
@@ -180,7 +147,8 @@ Result<int64_t> matrix_dim(std::optional<int64_t> wanted, int64_t least, const c
 }
 
 /// The matrices of which these are diagonals.
-Result<Diagonals> diagonals_given(const Range& range, std::span<const int64_t> packed, WantedSize wanted) {
+Result<Diagonals> diagonals_given(const DiagonalRange& range, std::span<const int64_t> packed,
+                                  WantedSize wanted) {
   const bool many = range.count() > 1;
   if (packed.size() < (many ? 2 : 1))
     return invalid_argument("diagonal of shape " + partial(packed).text() + " for " + range.text());
@@ -205,7 +173,7 @@ Result<Diagonals> diagonals_given(const Range& range, std::span<const int64_t> p
   return result;
 }
 
-std::span<const int64_t> batch_of_packed(std::span<const int64_t> packed, const Range& range) {
+std::span<const int64_t> batch_of_packed(std::span<const int64_t> packed, const DiagonalRange& range) {
   return packed.first(packed.size() - (range.count() > 1 ? 2 : 1));
 }
 
@@ -232,30 +200,6 @@ Status matrix_diag_shape(ShapeContext& context) {
   return {};
 }
 
-Result<DiagonalArguments> check_matrix_diag(KernelContext& context) {
-  const Tensor& packed = context.input(0);
-  TROUPE_ASSIGN(const Range range, read_range(context, 1));
-  WantedSize wanted;
-  if (!is_first_version(context.node())) {
-    TROUPE_ASSIGN(wanted.rows, integer_scalar(context.input(2), "num_rows"));
-    TROUPE_ASSIGN(wanted.columns, integer_scalar(context.input(3), "num_cols"));
-  }
-  TROUPE_ASSIGN(Diagonals diagonals, diagonals_given(range, packed.shape().dims(), wanted));
-  align(context.node(), diagonals);
-  TROUPE_ASSIGN(const Tensor* const background, read_background(context, 4));
-  const auto batch = batch_of_packed(packed.shape().dims(), range);
-  Dims dims(batch);
-  dims.append(Dims{diagonals.rows, diagonals.columns});
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, packed.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return DiagonalArguments{.fills = true,
-                           .background = background,
-                           .from = &packed,
-                           .to = output,
-                           .diagonals = diagonals,
-                           .matrices = static_cast<int64_t>(count_of(batch))};
-}
-
 // ---- MatrixDiagPart
 
 Status matrix_diag_part_shape(ShapeContext& context) {
@@ -271,25 +215,6 @@ Status matrix_diag_part_shape(ShapeContext& context) {
   return {};
 }
 
-Result<DiagonalArguments> check_matrix_diag_part(KernelContext& context) {
-  const Tensor& input = context.input(0);
-  TROUPE_ASSIGN(const Range range, read_range(context, 1));
-  TROUPE_ASSIGN(const auto batch, batch_of_matrices(input.shape().dims()));
-  TROUPE_ASSIGN(Diagonals diagonals,
-                diagonals_in(range, input.shape()[batch.size()], input.shape()[batch.size() + 1]));
-  align(context.node(), diagonals);
-  TROUPE_ASSIGN(const Tensor* const background, read_background(context, 2));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(packed_dims(batch, diagonals), input.dtype()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-  return DiagonalArguments{.fills = diagonals.has_gaps(),
-                           .background = background,
-                           .from = &input,
-                           .to = output,
-                           .packs = true,
-                           .diagonals = diagonals,
-                           .matrices = static_cast<int64_t>(count_of(batch))};
-}
-
 // ---- MatrixSetDiag
 
 Status matrix_set_diag_shape(ShapeContext& context) {
@@ -302,26 +227,6 @@ Status matrix_set_diag_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const Diagonals diagonals,
                 diagonals_in(*range, input[batch.size()], input[batch.size() + 1]));
   return merge(context.input(1), partial(packed_dims(batch, diagonals))).status();
-}
-
-Result<DiagonalArguments> check_matrix_set_diag(KernelContext& context) {
-  const Tensor& packed = context.input(1);
-  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
-  TROUPE_ASSIGN(const Range range, read_range(context, 2));
-  TROUPE_ASSIGN(const auto batch, batch_of_matrices(shape.dims()));
-  TROUPE_ASSIGN(Diagonals diagonals, diagonals_in(range, shape[batch.size()], shape[batch.size() + 1]));
-  align(context.node(), diagonals);
-  const Dims expected = packed_dims(batch, diagonals);
-  if (!std::ranges::equal(packed.shape().dims(), expected))
-    return invalid_argument("diagonal of shape " + packed.shape().text() + " for input of shape " +
-                            shape.text() + " and " + range.text() + ", expected " + text_of(expected));
-  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
-  const bool in_place = !context.input(0).valid();
-  return DiagonalArguments{.base = in_place ? nullptr : &context.input(0),
-                           .from = &packed,
-                           .to = output,
-                           .diagonals = diagonals,
-                           .matrices = static_cast<int64_t>(count_of(batch))};
 }
 
 // ---- Gradients
@@ -432,6 +337,69 @@ OpDefBuilder matrix_set_diag_op(const std::string& version) {
 }
 
 }  // namespace
+
+Result<DiagonalArguments> check_matrix_diag(KernelContext& context) {
+  const Tensor& packed = context.input(0);
+  TROUPE_ASSIGN(const DiagonalRange range, read_range(context, 1));
+  WantedSize wanted;
+  if (!is_first_version(context.node())) {
+    TROUPE_ASSIGN(wanted.rows, integer_scalar(context.input(2), "num_rows"));
+    TROUPE_ASSIGN(wanted.columns, integer_scalar(context.input(3), "num_cols"));
+  }
+  TROUPE_ASSIGN(Diagonals diagonals, diagonals_given(range, packed.shape().dims(), wanted));
+  align(context.node(), diagonals);
+  TROUPE_ASSIGN(const Tensor* const background, read_background(context, 4));
+  const auto batch = batch_of_packed(packed.shape().dims(), range);
+  Dims dims(batch);
+  dims.append(Dims{diagonals.rows, diagonals.columns});
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, packed.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return DiagonalArguments{.fills = true,
+                           .background = background,
+                           .from = &packed,
+                           .to = output,
+                           .diagonals = diagonals,
+                           .matrices = static_cast<int64_t>(count_of(batch))};
+}
+
+Result<DiagonalArguments> check_matrix_diag_part(KernelContext& context) {
+  const Tensor& input = context.input(0);
+  TROUPE_ASSIGN(const DiagonalRange range, read_range(context, 1));
+  TROUPE_ASSIGN(const auto batch, batch_of_matrices(input.shape().dims()));
+  TROUPE_ASSIGN(Diagonals diagonals,
+                diagonals_in(range, input.shape()[batch.size()], input.shape()[batch.size() + 1]));
+  align(context.node(), diagonals);
+  TROUPE_ASSIGN(const Tensor* const background, read_background(context, 2));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(packed_dims(batch, diagonals), input.dtype()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+  return DiagonalArguments{.fills = diagonals.has_gaps(),
+                           .background = background,
+                           .from = &input,
+                           .to = output,
+                           .packs = true,
+                           .diagonals = diagonals,
+                           .matrices = static_cast<int64_t>(count_of(batch))};
+}
+
+Result<DiagonalArguments> check_matrix_set_diag(KernelContext& context) {
+  const Tensor& packed = context.input(1);
+  const Shape shape = context.input(0).shape();  // a copy: the input may become the output
+  TROUPE_ASSIGN(const DiagonalRange range, read_range(context, 2));
+  TROUPE_ASSIGN(const auto batch, batch_of_matrices(shape.dims()));
+  TROUPE_ASSIGN(Diagonals diagonals, diagonals_in(range, shape[batch.size()], shape[batch.size() + 1]));
+  align(context.node(), diagonals);
+  const Dims expected = packed_dims(batch, diagonals);
+  if (!std::ranges::equal(packed.shape().dims(), expected))
+    return invalid_argument("diagonal of shape " + packed.shape().text() + " for input of shape " +
+                            shape.text() + " and " + range.text() + ", expected " + text_of(expected));
+  TROUPE_ASSIGN(Tensor* const output, context.forward(0, 0, shape));
+  const bool in_place = !context.input(0).valid();
+  return DiagonalArguments{.base = in_place ? nullptr : &context.input(0),
+                           .from = &packed,
+                           .to = output,
+                           .diagonals = diagonals,
+                           .matrices = static_cast<int64_t>(count_of(batch))};
+}
 
 void add_matrix_diag_ops(OpLibrary& library) {
   library.op(matrix_diag_op("").constructor("matrix_diag(diagonal)"));
