@@ -28,8 +28,8 @@ struct Diagonals {
     return std::max<int64_t>(
         std::min(rows + std::min<int64_t>(diagonal, 0), columns - std::max<int64_t>(diagonal, 0)), 0);
   }
-  /// Return the number of the first element of a diagonal in its matrix, where the others follow `columns` + 1 apart, and in the rows
-  /// of a matrix.
+  /// Return the number of the first element of a diagonal in its matrix, where the others follow `columns` + 1 apart, and in the
+  /// rows of a matrix.
   TROUPE_ANY int64_t first_in_matrix(int64_t diagonal) const {
     return std::max<int64_t>(-diagonal, 0) * columns + std::max<int64_t>(diagonal, 0);
   }

@@ -7,8 +7,8 @@
 
 namespace troupe {
 
-/// output = the tensor, in which the row at position i, or in ops named Inplace the row of number i, is combined with row i of the updates, in order. The positions are not
-/// checked yet: see gather_nd.h.
+/// output = the tensor, in which the row at position i, or in ops named Inplace the row with number i, is combined with row i of
+/// the updates, in order. The positions are not checked yet: see gather_nd.h.
 struct TensorScatterArguments {
   const Tensor* tensor;  ///< null when the output is written over it
   const Tensor& indices;
