@@ -27,6 +27,7 @@ void add_einsum_on_gpu(OpLibrary& library);
 void add_elementwise_binary_on_gpu(OpLibrary& library);
 void add_elementwise_unary_on_gpu(OpLibrary& library);
 void add_euclidean_norm_on_gpu(OpLibrary& library);
+void add_extract_patches_on_gpu(OpLibrary& library);
 void add_fake_quant_on_gpu(OpLibrary& library);
 void add_fused_elementwise_on_gpu(OpLibrary& library);
 void add_fused_products_on_gpu(OpLibrary& library);
@@ -99,6 +100,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_elementwise_binary_on_gpu(library);
   add_elementwise_unary_on_gpu(library);
   add_euclidean_norm_on_gpu(library);
+  add_extract_patches_on_gpu(library);
   add_fake_quant_on_gpu(library);
   add_fused_elementwise_on_gpu(library);
   add_fused_products_on_gpu(library);

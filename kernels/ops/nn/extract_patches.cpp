@@ -4,29 +4,20 @@
 //   ExtractImagePatches(images)   images [batch, height, width, channels]; pixels of a patch are rates[1] and rates[2] apart
 //   ExtractVolumePatches(input)   input [batch, planes, height, width, channels]
 // Patches have ksizes[1] x ksizes[2] pixels, in volumes x ksizes[3], and are strides[1], strides[2], ... apart.
+#include "kernels/ops/nn/extract_patches.h"
+
 #include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
 
 namespace troupe {
 namespace {
-
-/// How a spatial dimension is cut in patches.
-struct Cut {
-  int64_t size = 0;  ///< pixels of a patch
-  int64_t stride = 0, rate = 1;
-  int64_t pixels = 0;   ///< of the image; -1: unknown
-  int64_t before = 0;   ///< pixels of padding
-  int64_t patches = 0;  ///< -1: unknown
-};
-using Cuts = ShortList<Cut>;  ///< one for each spatial dimension
 
 size_t spatial_rank(const Node& node) { return node.type() == "ExtractVolumePatches" ? 3 : 2; }
 
@@ -99,25 +90,6 @@ Status patches_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const Dims dims, patches_dims(cuts, images.dims()));
   context.set_output(0, partial(dims));
   return {};
-}
-
-struct PatchesArguments {
-  const Tensor& images;
-  Tensor& patches;
-  Cuts cuts;
-};
-
-Result<PatchesArguments> check_patches(KernelContext& context) {
-  const Tensor& images = context.input(0);
-  const size_t rank = spatial_rank(context.node()) + 2;
-  if (images.shape().rank() != rank)
-    return invalid_argument(context.node().op->inputs[0].name + " of shape " + images.shape().text() +
-                            " is not of rank " + std::to_string(rank));
-  TROUPE_ASSIGN(Cuts cuts, cuts_of(context.node(), images.shape().dims()));
-  TROUPE_ASSIGN(const Dims dims, patches_dims(cuts, images.shape().dims()));
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, images.dtype()));
-  TROUPE_ASSIGN(Tensor* const patches, context.output(0, shape));
-  return PatchesArguments{images, *patches, std::move(cuts)};
 }
 
 /// Writes the pixels of a row of a patch, of which the first is pixel `at` of a row of the image; null: all are zero.
@@ -220,6 +192,19 @@ void patches_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<PatchesArguments> check_patches(KernelContext& context) {
+  const Tensor& images = context.input(0);
+  const size_t rank = spatial_rank(context.node()) + 2;
+  if (images.shape().rank() != rank)
+    return invalid_argument(context.node().op->inputs[0].name + " of shape " + images.shape().text() +
+                            " is not of rank " + std::to_string(rank));
+  TROUPE_ASSIGN(Cuts cuts, cuts_of(context.node(), images.shape().dims()));
+  TROUPE_ASSIGN(const Dims dims, patches_dims(cuts, images.shape().dims()));
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, images.dtype()));
+  TROUPE_ASSIGN(Tensor* const patches, context.output(0, shape));
+  return PatchesArguments{images, *patches, std::move(cuts)};
+}
 
 void add_extract_patches_ops(OpLibrary& library) {
   library.op(OpDefBuilder("ExtractImagePatches")
