@@ -22,6 +22,7 @@ void add_crop_and_resize_on_gpu(OpLibrary& library);
 void add_cross_entropy_on_gpu(OpLibrary& library);
 void add_cross_on_gpu(OpLibrary& library);
 void add_cumulative_on_gpu(OpLibrary& library);
+void add_dilation_on_gpu(OpLibrary& library);
 void add_dynamic_stitch_on_gpu(OpLibrary& library);
 void add_einsum_on_gpu(OpLibrary& library);
 void add_elementwise_binary_on_gpu(OpLibrary& library);
@@ -95,6 +96,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_cross_entropy_on_gpu(library);
   add_cross_on_gpu(library);
   add_cumulative_on_gpu(library);
+  add_dilation_on_gpu(library);
   add_dynamic_stitch_on_gpu(library);
   add_einsum_on_gpu(library);
   add_elementwise_binary_on_gpu(library);

@@ -7,6 +7,8 @@
 // input. Padding takes no part; an output whose window has only padding is the least value, and its gradient goes nowhere. Real
 // types; integers wrap around, half and bfloat16 are computed in float. Windows follow window_dimension()
 // (kernels/ops/nn/windows.h).
+#include "kernels/ops/nn/dilation.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -20,13 +22,11 @@
 namespace troupe {
 namespace {
 
-using Windows = ShortList<WindowDimension>;
-
 // ---- Shapes
 
 /// The windows of height and width.
-Result<Windows> windows_of(const Node& node, std::span<const int64_t> input,
-                           std::span<const int64_t> filter) {
+Result<ImageWindows> windows_of(const Node& node, std::span<const int64_t> input,
+                                std::span<const int64_t> filter) {
   TROUPE_ASSIGN(const ImageAxes axes, image_axes("NHWC"));
   const auto list = [&](const char* attr) {
     return only_spatial_part(node.attrs.get<std::vector<int64_t>>(attr), axes, attr);
@@ -40,7 +40,7 @@ Result<Windows> windows_of(const Node& node, std::span<const int64_t> input,
   return window_dimensions(input, axes, Dims(filter.first(2)), strides, rates, padding);
 }
 
-Dims output_dims(const Windows& windows, std::span<const int64_t> input) {
+Dims output_dims(const ImageWindows& windows, std::span<const int64_t> input) {
   return {input[0], windows[0].output, windows[1].output, input[3]};
 }
 
@@ -49,7 +49,7 @@ template <int From>
 Status dilation_shape(ShapeContext& context) {
   TROUPE_ASSIGN(PartialShape input, context.with_rank(0, 4));
   TROUPE_ASSIGN(PartialShape filter, context.with_rank(1, 3));
-  TROUPE_ASSIGN(const Windows windows, windows_of(context.node(), input.dims(), filter.dims()));
+  TROUPE_ASSIGN(const ImageWindows windows, windows_of(context.node(), input.dims(), filter.dims()));
   if (From < 0) {
     std::vector<int64_t> dims(input.dims().begin(), input.dims().end());
     if (dims[3] == unknown_dim) dims[3] = filter[2];
@@ -59,33 +59,6 @@ Status dilation_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(2, 4).status());
   context.set_output(0, From == 0 ? std::move(input) : std::move(filter));
   return {};
-}
-
-struct DilationArguments {
-  const Tensor &input, &filter;
-  const Tensor* gradient;  ///< null in the forward op
-  Tensor& output;
-  Windows windows;
-};
-
-Result<DilationArguments> check_dilation(KernelContext& context) {
-  const Tensor &input = context.input(0), &filter = context.input(1);
-  if (input.shape().rank() != 4 || filter.shape().rank() != 3)
-    return invalid_argument("input has shape " + input.shape().text() + " and filter has shape " +
-                            filter.shape().text() + "; they must have ranks 4 and 3");
-  TROUPE_ASSIGN(Windows windows, windows_of(context.node(), input.shape().dims(), filter.shape().dims()));
-  const Dims dims = output_dims(windows, input.shape().dims());
-  const std::string& op = context.node().type();
-  if (op == "Dilation2D") {
-    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
-    TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
-    return DilationArguments{input, filter, nullptr, *output, std::move(windows)};
-  }
-  const Tensor& gradient = context.input(2);
-  TROUPE_RETURN_IF_FAILED(check_dims(gradient, "out_backprop", dims));
-  const Tensor& like = op == "Dilation2DBackpropInput" ? input : filter;
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, like.shape()));
-  return DilationArguments{input, filter, &gradient, *output, std::move(windows)};
 }
 
 // ---- Points of windows
@@ -132,7 +105,7 @@ class Points {
 
  private:
   const T *input_, *filter_;
-  const Windows& windows_;
+  const ImageWindows& windows_;
   int64_t depth_;
 };
 
@@ -163,7 +136,7 @@ void dilate_row(const Points<T>& points, const DilationArguments& arguments, int
 
 void compute_dilation(const DilationArguments& arguments, DeviceContext& device) {
   if (arguments.output.elements() == 0) return;
-  const Windows& windows = arguments.windows;
+  const ImageWindows& windows = arguments.windows;
   const auto rows = static_cast<size_t>(arguments.input.shape()[0] * windows[0].output);
   const auto sums = static_cast<size_t>(arguments.output.elements()) / rows *
                     static_cast<size_t>(windows[0].window) * static_cast<size_t>(windows[1].window);
@@ -222,7 +195,7 @@ Status compute_gradient(const DilationArguments& arguments, DeviceContext& devic
     const int64_t images = arguments.input.shape()[0], depth = arguments.input.shape()[3];
     const int64_t strips = (depth - 1) / width + 1;
     const auto parts = static_cast<size_t>(OfInput ? images * strips : strips);
-    const Windows& windows = arguments.windows;
+    const ImageWindows& windows = arguments.windows;
     const size_t cost = arguments.gradient->bytes() / parts * static_cast<size_t>(windows[0].window) *
                         static_cast<size_t>(windows[1].window);
     with_type(RealTypes{}, arguments.input.dtype(), [&]<class T>(std::type_identity<T>) {
@@ -263,6 +236,27 @@ OpDefBuilder gradient_op(const char* name, const char* output) {
 }
 
 }  // namespace
+
+Result<DilationArguments> check_dilation(KernelContext& context) {
+  const Tensor &input = context.input(0), &filter = context.input(1);
+  if (input.shape().rank() != 4 || filter.shape().rank() != 3)
+    return invalid_argument("input has shape " + input.shape().text() + " and filter has shape " +
+                            filter.shape().text() + "; they must have ranks 4 and 3");
+  TROUPE_ASSIGN(ImageWindows windows,
+                windows_of(context.node(), input.shape().dims(), filter.shape().dims()));
+  const Dims dims = output_dims(windows, input.shape().dims());
+  const std::string& op = context.node().type();
+  if (op == "Dilation2D") {
+    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
+    TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
+    return DilationArguments{input, filter, nullptr, *output, std::move(windows)};
+  }
+  const Tensor& gradient = context.input(2);
+  TROUPE_RETURN_IF_FAILED(check_dims(gradient, "out_backprop", dims));
+  const Tensor& like = op == "Dilation2DBackpropInput" ? input : filter;
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, like.shape()));
+  return DilationArguments{input, filter, &gradient, *output, std::move(windows)};
+}
 
 void add_dilation_ops(OpLibrary& library) {
   library.op(
