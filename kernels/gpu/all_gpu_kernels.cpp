@@ -11,6 +11,7 @@ void add_avg_pool_on_gpu(OpLibrary& library);
 void add_batch_norm_on_gpu(OpLibrary& library);
 void add_bias_on_gpu(OpLibrary& library);
 void add_bincount_on_gpu(OpLibrary& library);
+void add_bitwise_on_gpu(OpLibrary& library);
 void add_cast_on_gpu(OpLibrary& library);
 void add_clip_on_gpu(OpLibrary& library);
 void add_colors_on_gpu(OpLibrary& library);
@@ -85,6 +86,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_batch_norm_on_gpu(library);
   add_bias_on_gpu(library);
   add_bincount_on_gpu(library);
+  add_bitwise_on_gpu(library);
   add_cast_on_gpu(library);
   add_clip_on_gpu(library);
   add_colors_on_gpu(library);

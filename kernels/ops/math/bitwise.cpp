@@ -4,62 +4,13 @@
 //                                       above the highest bit as the number of the highest bit.
 //   PopulationCount(x)                  the number of ones, as uint8
 // Not differentiable.
-#include <algorithm>
-#include <bit>
+#include "kernels/ops/math/bitwise.h"
 
 #include "graph/build/shape_context.h"
 #include "kernels/loops/elementwise.h"
 
 namespace troupe {
 namespace {
-
-struct BitwiseAnd {
-  template <class T>
-  static T apply(T x, T y) {
-    return static_cast<T>(x & y);
-  }
-};
-struct BitwiseOr {
-  template <class T>
-  static T apply(T x, T y) {
-    return static_cast<T>(x | y);
-  }
-};
-struct BitwiseXor {
-  template <class T>
-  static T apply(T x, T y) {
-    return static_cast<T>(x ^ y);
-  }
-};
-struct Invert {
-  template <class T>
-  static T apply(T x) {
-    return static_cast<T>(~x);
-  }
-};
-
-template <class T>
-T valid_shift(T bits) {
-  return std::clamp(bits, T{0}, static_cast<T>(8 * sizeof(T) - 1));
-}
-struct LeftShift {
-  template <class T>
-  static T apply(T x, T y) {
-    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x) << valid_shift(y));
-  }
-};
-struct RightShift {
-  template <class T>
-  static T apply(T x, T y) {
-    return static_cast<T>(x >> valid_shift(y));
-  }
-};
-struct PopulationCount {
-  template <class T>
-  static uint8_t apply(T x) {
-    return static_cast<uint8_t>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
-  }
-};
 
 constexpr const char* integers = "T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}";
 
