@@ -5,6 +5,7 @@ namespace troupe {
 void add_activations_on_gpu(OpLibrary& library);
 void add_add_n_on_gpu(OpLibrary& library);
 void add_adjust_contrast_on_gpu(OpLibrary& library);
+void add_approximate_equal_on_gpu(OpLibrary& library);
 void add_arg_reductions_on_gpu(OpLibrary& library);
 void add_assign_on_gpu(OpLibrary& library);
 void add_avg_pool_on_gpu(OpLibrary& library);
@@ -80,6 +81,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_activations_on_gpu(library);
   add_add_n_on_gpu(library);
   add_adjust_contrast_on_gpu(library);
+  add_approximate_equal_on_gpu(library);
   add_arg_reductions_on_gpu(library);
   add_assign_on_gpu(library);
   add_avg_pool_on_gpu(library);

@@ -1,9 +1,8 @@
 // ApproximateEqual(x, y): whether |x - y| < tolerance, element by element. Half and bfloat16 are compared in float. Fails with
 // InvalidArgument unless the shapes are equal. Not differentiable.
-#include <cmath>
+#include "kernels/ops/math/approximate_equal.h"
 
 #include "graph/build/shape_context.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 
@@ -16,11 +15,19 @@ Status approximate_equal_shape(ShapeContext& context) {
   return {};
 }
 
-struct ApproximateEqualArguments {
-  const Tensor &x, &y;
-  Tensor& z;
-  float tolerance;
-};
+void compute_approximate_equal(const ApproximateEqualArguments& arguments, DeviceContext& device) {
+  with_type(NumberTypes{}, arguments.x.dtype(), [&]<class T>(std::type_identity<T>) {
+    using C = ComputeType<T>;
+    const auto x = arguments.x.as<T>(), y = arguments.y.as<T>();
+    const auto z = arguments.z.write<bool>();
+    parallel_items(device.pool(), z.size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+        z[i] = is_near(static_cast<C>(x[i]), static_cast<C>(y[i]), arguments.tolerance);
+    });
+  });
+}
+
+}  // namespace
 
 Result<ApproximateEqualArguments> check_approximate_equal(KernelContext& context) {
   const Tensor &x = context.input(0), &y = context.input(1);
@@ -30,28 +37,6 @@ Result<ApproximateEqualArguments> check_approximate_equal(KernelContext& context
   TROUPE_ASSIGN(Tensor* const z, context.output(0, x.shape()));
   return ApproximateEqualArguments{x, y, *z, context.node().attrs.get<float>("tolerance")};
 }
-
-/// Of unsigned integers the distance without wrapping around.
-template <class T>
-bool is_near(T x, T y, float tolerance) {
-  const auto a = static_cast<ComputeType<T>>(x), b = static_cast<ComputeType<T>>(y);
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<float>(a < b ? uint64_t(b) - uint64_t(a) : uint64_t(a) - uint64_t(b)) < tolerance;
-  else
-    return std::abs(a - b) < static_cast<double>(tolerance);
-}
-
-void compute_approximate_equal(const ApproximateEqualArguments& arguments, DeviceContext& device) {
-  with_type(NumberTypes{}, arguments.x.dtype(), [&]<class T>(std::type_identity<T>) {
-    const auto x = arguments.x.as<T>(), y = arguments.y.as<T>();
-    const auto z = arguments.z.write<bool>();
-    parallel_items(device.pool(), z.size(), 3 * sizeof(T), [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) z[i] = is_near(x[i], y[i], arguments.tolerance);
-    });
-  });
-}
-
-}  // namespace
 
 void add_approximate_equal(OpLibrary& library) {
   library.op(OpDefBuilder("ApproximateEqual")
