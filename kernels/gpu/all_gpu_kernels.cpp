@@ -67,6 +67,7 @@ void add_softmax_on_gpu(OpLibrary& library);
 void add_space_batch_on_gpu(OpLibrary& library);
 void add_sparse_segment_gradients_on_gpu(OpLibrary& library);
 void add_sparse_segments_on_gpu(OpLibrary& library);
+void add_special_on_gpu(OpLibrary& library);
 void add_stateless_random_on_gpu(OpLibrary& library);
 void add_tensor_arrays_on_gpu(OpLibrary& library);
 void add_tensor_lists_on_gpu(OpLibrary& library);
@@ -143,6 +144,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_space_batch_on_gpu(library);
   add_sparse_segment_gradients_on_gpu(library);
   add_sparse_segments_on_gpu(library);
+  add_special_on_gpu(library);
   add_stateless_random_on_gpu(library);
   add_tensor_arrays_on_gpu(library);
   add_tensor_lists_on_gpu(library);
