@@ -21,8 +21,8 @@ struct Blocks {
 struct SpaceBatchArguments {
   const Tensor& input;
   Tensor& output;
-  bool
-      to_batch;  ///< whether the output is the tensor with the larger batch; what the input does not have is zero then
+  /// Whether the output is the tensor with the larger batch. It is zero where the input has no element.
+  bool to_batch;
   Blocks blocks;
 };
 
