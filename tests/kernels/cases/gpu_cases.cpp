@@ -53,6 +53,9 @@ void add_moves(OpCases& cases) {
       cases.good("DynamicStitch",
                  {scattered(6, 20), ints({29, 3, 28}), box(Shape{6, row}), box(Shape{3, row})});
     cases.good("RandomShuffle", {box(Shape{20, 16})}, {{"seed", int64_t{3}}});
+    cases.good("Roll", {box(Shape{3, 4, 16}), ints({2, -1}), ints({0, 1})});
+    cases.good("SpaceToBatchND", {box(Shape{1, 4, 6, 8}), ints({2, 3}), ints(Shape{2, 2}, {1, 1, 0, 3})});
+    cases.good("BatchToSpaceND", {box(Shape{6, 3, 3, 8}), ints({2, 3}), ints(Shape{2, 2}, {1, 1, 0, 3})});
   }
 }
 

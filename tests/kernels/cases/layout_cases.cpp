@@ -49,6 +49,7 @@ void add_mirror_pad_cases(OpCases& cases) {
     cases.good("MirrorPad", {box, pairs({0, 0, 0, 0, 0, 0})}, attrs);
     cases.good("MirrorPad", {large(Shape{300, 401}), pairs({299, 7, 0, 3})}, attrs);
     cases.good_in_every_type("MirrorPadGrad", {filled(Shape{3, 6, 12}), pairs({1, 0, 1, 2, 3, 4})}, attrs);
+    cases.good("MirrorPadGrad", {filled(Shape{3, 2, 12}), pairs({1, 0, 0, 0, 3, 4})}, attrs);
     cases.good("MirrorPadGrad", {filled(Shape{3, 0, 12}), pairs({1, 0, 0, 0, 3, 4})}, attrs);
     cases.good("MirrorPadGrad", {one(), pairs({})}, attrs);
     cases.good("MirrorPadGrad", {box, pairs({0, 0, 0, 0, 0, 0})}, attrs);

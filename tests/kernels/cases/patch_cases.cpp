@@ -32,6 +32,7 @@ void add_image_patch_cases(OpCases& cases) {
   for (const char* padding : {"SAME", "VALID"}) {
     cases.good_in_every_type(op, {images}, patches({2, 3}, {1, 2}, {1, 1}, padding));
     cases.good(op, {images}, patches({3, 2}, {2, 1}, {2, 3}, padding));
+    cases.good(op, {filled(Shape{1, 3, 4, 8})}, patches({2, 2}, {1, 2}, {1, 1}, padding));
     cases.good(op, {images}, patches({1, 1}, {3, 4}, {1, 1}, padding));
     cases.good(op, {filled(Shape{0, 5, 6, 3})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
     cases.good(op, {filled(Shape{1, 5, 6, 0})}, patches({2, 2}, {1, 1}, {1, 1}, padding));
