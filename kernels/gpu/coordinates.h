@@ -5,6 +5,9 @@
 
 namespace troupe::gpu {
 
+/// Returns what divides by a dimension.
+inline Divider divider(int64_t dimension) { return Divider(static_cast<size_t>(dimension)); }
+
 /// Replaces n by its quotient by the size of the last axis, and returns the remainder, the coordinate on that axis.
 TROUPE_ANY inline size_t split(const Divider& size, size_t& n) {
   const size_t whole = size.quotient(n), rest = n - whole * size.divisor();

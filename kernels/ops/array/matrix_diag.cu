@@ -54,8 +54,6 @@ struct PackDiagonals {
   }
 };
 
-gpu::Divider divider(int64_t size) { return gpu::Divider(static_cast<size_t>(size)); }
-
 template <class T>
 Status compute_stored(const DiagonalArguments& arguments, DeviceContext& device) {
   const Diagonals& diagonals = arguments.diagonals;
@@ -65,12 +63,12 @@ Status compute_stored(const DiagonalArguments& arguments, DeviceContext& device)
   const auto n = static_cast<size_t>(arguments.to->elements());
   if (arguments.packs)
     return gpu::each(device, n,
-                     PackDiagonals<T>{from, to, background, diagonals, divider(diagonals.length),
-                                      divider(diagonals.range.count())});
+                     PackDiagonals<T>{from, to, background, diagonals, gpu::divider(diagonals.length),
+                                      gpu::divider(diagonals.range.count())});
   const T* const base = arguments.base ? gpu::stored<T>(*arguments.base) : arguments.fills ? nullptr : to;
   return gpu::each(device, n,
-                   SetDiagonals<T>{from, base, to, background, diagonals, divider(diagonals.rows),
-                                   divider(diagonals.columns)});
+                   SetDiagonals<T>{from, base, to, background, diagonals, gpu::divider(diagonals.rows),
+                                   gpu::divider(diagonals.columns)});
 }
 
 Status compute_diagonals(const DiagonalArguments& arguments, DeviceContext& device) {

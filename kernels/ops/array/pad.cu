@@ -56,8 +56,7 @@ Status compute_mirror_pad(const MirrorArguments& arguments, DeviceContext& devic
                      {}};
     int64_t step = 1;
     for (size_t k = dims.size(); k-- > 0; step *= dims[k])
-      mirror.axes[k] = {gpu::Divider(static_cast<size_t>(output->shape()[k])),
-                        arguments.padding.paddings[2 * k], dims[k], step};
+      mirror.axes[k] = {gpu::divider(output->shape()[k]), arguments.padding.paddings[2 * k], dims[k], step};
     return gpu::each(device, static_cast<size_t>(output->elements()), mirror);
   });
 }
@@ -103,8 +102,6 @@ Status fold_dimensions(const MirrorArguments& arguments, DeviceContext& device) 
   for (size_t k = 0; k < dims.size(); ++k) {
     if (dims[k] == output.shape()[k]) continue;
     dims[k] = output.shape()[k];
-    const gpu::Divider inner(count_of(std::span<const int64_t>(dims).subspan(k + 1))),
-        kept(static_cast<size_t>(dims[k]));
     const size_t n = count_of(dims);
     BufferRef folded;
     T* to = output.write<T>().data();
@@ -112,7 +109,8 @@ Status fold_dimensions(const MirrorArguments& arguments, DeviceContext& device) 
       TROUPE_ASSIGN(folded, gpu::scratch(device, n * sizeof(T)));
       to = reinterpret_cast<T*>(folded->data);
     }
-    const Fold<T> fold{from, to, inner, kept, paddings[2 * k], paddings[2 * k + 1], unused};
+    const gpu::Divider inner(count_of(std::span<const int64_t>(dims).subspan(k + 1)));
+    const Fold<T> fold{from, to, inner, gpu::divider(dims[k]), paddings[2 * k], paddings[2 * k + 1], unused};
     TROUPE_RETURN_IF_FAILED(gpu::each(device, n, fold));
     from = to;
     memory = std::move(folded);

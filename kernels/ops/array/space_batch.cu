@@ -74,15 +74,14 @@ MoveBlocks<T> move_of(const SpaceBatchArguments& arguments, size_t row) {
   MoveBlocks<T> move{gpu::stored<T>(input), gpu::stored<T>(output), gpu::Divider(row)};
   move.rank = static_cast<unsigned>(blocks.sizes.size());
   move.to_batch = to_batch;
-  move.batch = gpu::Divider(static_cast<size_t>((to_batch ? input : output).shape()[0]));
+  move.batch = gpu::divider((to_batch ? input : output).shape()[0]);
   size_t entry = row;
   move.input_entry = static_cast<int64_t>(row);
   for (size_t k = blocks.sizes.size(); k-- > 0;) {
-    const auto size = static_cast<size_t>(output.shape()[k + 1]);
-    move.axes[k] = {gpu::Divider(size), gpu::Divider(static_cast<size_t>(blocks.sizes[k])),
-                    input.shape()[k + 1], blocks.before(k), move.input_entry};
+    move.axes[k] = {gpu::divider(output.shape()[k + 1]), gpu::divider(blocks.sizes[k]), input.shape()[k + 1],
+                    blocks.before(k), move.input_entry};
     move.input_entry *= input.shape()[k + 1];
-    entry *= size;
+    entry *= static_cast<size_t>(output.shape()[k + 1]);
   }
   move.output_entry = gpu::Divider(entry);
   return move;

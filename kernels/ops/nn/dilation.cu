@@ -22,7 +22,7 @@ struct WindowAxis {
 
   explicit WindowAxis(const WindowDimension& dimension)
       : size(dimension.size), window(dimension.window), dilation(dimension.dilation),
-        pad(dimension.pad_before), output(dimension.output), stride(static_cast<size_t>(dimension.stride)) {}
+        pad(dimension.pad_before), output(dimension.output), stride(gpu::divider(dimension.stride)) {}
   /// Returns the element of the input on which a point of window i lies, or -1 if it is padding.
   TROUPE_ANY int64_t element(int64_t i, int64_t point) const {
     const int64_t at = i * static_cast<int64_t>(stride.divisor()) - pad + point * dilation;
@@ -46,8 +46,7 @@ struct ImageSizes {
   gpu::Divider height, width, depth;
 
   ImageSizes(int64_t rows, int64_t columns, int64_t channels)
-      : height(static_cast<size_t>(rows)), width(static_cast<size_t>(columns)),
-        depth(static_cast<size_t>(channels)) {}
+      : height(gpu::divider(rows)), width(gpu::divider(columns)), depth(gpu::divider(channels)) {}
   TROUPE_ANY Pixel pixel(size_t i) const {
     Pixel pixel;
     pixel.channel = static_cast<int64_t>(gpu::split(depth, i));

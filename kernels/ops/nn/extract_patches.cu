@@ -46,21 +46,24 @@ struct ExtractUnits {
   }
 };
 
-gpu::Divider divider(int64_t size) { return gpu::Divider(static_cast<size_t>(size)); }
-
 /// Describes the extraction in units of which a pixel has `channels`.
 template <class T>
 ExtractUnits<T> extraction_of(const PatchesArguments& arguments, int64_t channels) {
   const Cuts& cuts = arguments.cuts;
   ExtractUnits<T> result{gpu::stored<T>(arguments.images), gpu::stored<T>(arguments.patches),
-                         divider(channels)};
+                         gpu::divider(channels)};
   result.rank = static_cast<unsigned>(cuts.size());
   result.image = channels;
   int64_t depth = channels;
   for (size_t k = cuts.size(); k-- > 0; result.image *= cuts[k].pixels, depth *= cuts[k].size)
-    result.axes[k] = {divider(cuts[k].size), divider(cuts[k].patches), cuts[k].stride, cuts[k].rate,
-                      cuts[k].before,        cuts[k].pixels,           result.image};
-  result.depth = divider(depth);
+    result.axes[k] = {gpu::divider(cuts[k].size),
+                      gpu::divider(cuts[k].patches),
+                      cuts[k].stride,
+                      cuts[k].rate,
+                      cuts[k].before,
+                      cuts[k].pixels,
+                      result.image};
+  result.depth = gpu::divider(depth);
   return result;
 }
 
