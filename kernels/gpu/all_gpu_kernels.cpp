@@ -25,7 +25,7 @@ void add_cross_entropy_on_gpu(OpLibrary& library);
 void add_cross_on_gpu(OpLibrary& library);
 void add_cumulative_on_gpu(OpLibrary& library);
 void add_dilation_on_gpu(OpLibrary& library);
-void add_dynamic_stitch_on_gpu(OpLibrary& library);
+void add_dynamic_partition_on_gpu(OpLibrary& library);
 void add_einsum_on_gpu(OpLibrary& library);
 void add_elementwise_binary_on_gpu(OpLibrary& library);
 void add_elementwise_unary_on_gpu(OpLibrary& library);
@@ -102,7 +102,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_cross_on_gpu(library);
   add_cumulative_on_gpu(library);
   add_dilation_on_gpu(library);
-  add_dynamic_stitch_on_gpu(library);
+  add_dynamic_partition_on_gpu(library);
   add_einsum_on_gpu(library);
   add_elementwise_binary_on_gpu(library);
   add_elementwise_unary_on_gpu(library);

@@ -1,4 +1,4 @@
-// DynamicStitch and ParallelDynamicStitch on GPUs: see dynamic_partition.cpp.
+// DynamicPartition, DynamicStitch and ParallelDynamicStitch on GPUs: see dynamic_partition.cpp.
 #include "kernels/ops/array/dynamic_partition.h"
 
 #include "kernels/gpu/row_sources.h"
@@ -6,6 +6,21 @@
 
 namespace troupe {
 namespace {
+
+Status compute_dynamic_partition(const DynamicPartitionArguments& arguments, DeviceContext& device) {
+  const auto& [data, partitions, parts, row] = arguments;
+  if (data.elements() == 0) return {};
+  const size_t bytes = row * size_of(data.dtype());
+  std::vector<std::vector<const std::byte*>> sources(parts.size());
+  const std::byte* from = data.data();
+  for (const int32_t part : partitions.as<int32_t>()) {
+    sources[static_cast<size_t>(part)].push_back(from);
+    from += bytes;
+  }
+  for (size_t k = 0; k < parts.size(); ++k)
+    TROUPE_RETURN_IF_FAILED(gpu::copy_rows(device, sources[k], row, parts[k]));
+  return {};
+}
 
 /// Of rows with equal index the last one counts.
 Status compute_dynamic_stitch(const DynamicStitchArguments& arguments, DeviceContext& device) {
@@ -25,7 +40,9 @@ Status compute_dynamic_stitch(const DynamicStitchArguments& arguments, DeviceCon
 
 }  // namespace
 
-void add_dynamic_stitch_on_gpu(OpLibrary& library) {
+void add_dynamic_partition_on_gpu(OpLibrary& library) {
+  library.kernel(gpu_kernel("DynamicPartition", check_dynamic_partition, compute_dynamic_partition)
+                     .on("T", dtypes(gpu::MovedTypes{})));
   for (const char* op : {"DynamicStitch", "ParallelDynamicStitch"})
     library.kernel(
         gpu_kernel(op, check_dynamic_stitch, compute_dynamic_stitch).on("T", dtypes(gpu::MovedTypes{})));
