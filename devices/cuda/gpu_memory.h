@@ -13,8 +13,8 @@ namespace troupe {
 
 class GpuMemory final : public Allocator {
  public:
-  /// `index` is the number of the GPU in CUDA's order, `ordinal` the value of Buffer::device. Those of the GPUs `peers` that can reach
-  /// the memory may copy from it. Fails with Unavailable or ResourceExhausted if the addresses cannot be reserved.
+  /// `index` is the number of the GPU in CUDA's order, `ordinal` the value of Buffer::device. Those of the GPUs `peers` that can
+  /// reach the memory may copy from it. Fails with Unavailable or ResourceExhausted if the addresses cannot be reserved.
   static Result<std::unique_ptr<GpuMemory>> make(int index, uint16_t ordinal, uint64_t cap,
                                                  std::span<const int> peers);
   ~GpuMemory() override;

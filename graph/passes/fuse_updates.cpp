@@ -18,8 +18,8 @@ bool is_variable(const Node& node, size_t input) {
   return node.expects_ref[input] || node.op->inputs[input].type == DType::Resource;
 }
 
-/// Returns the attribute `method` of the fused node for an update: "Adam" for ApplyAdam, "AssignSub" for AssignSubVariableOp. Empty for
-/// other nodes.
+/// Returns the attribute `method` of the fused node for an update: "Adam" for ApplyAdam, "AssignSub" for AssignSubVariableOp.
+/// Empty for other nodes.
 std::string_view method_of(const Node& node) {
   std::string_view type = node.type();
   for (const std::string_view name : {"AssignAdd", "AssignSub"})

@@ -55,8 +55,8 @@ struct PreparedNode {
   /// For a feed, a fetch, and a request that sends or receives a tensor, on a device with memory of its own: the tensor belongs
   /// there. What arrives is copied there, and what leaves is copied to the host.
   bool crosses_memory = false;
-  bool goes_to_peer =
-      false;  ///< a Send that crosses memory: another GPU of the task copies the tensor from this one
+  /// For a Send that crosses memory: another GPU of the task copies the tensor from this one.
+  bool goes_to_peer = false;
 };
 
 /// Returns the cell of a node that names state (VariableV2, VarHandleOp, FIFOQueueV2, Stage).

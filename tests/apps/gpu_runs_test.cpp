@@ -1,5 +1,5 @@
-// Training with several real processes, each of which computes on a GPU of the machine or on a part of one: the weights are those of
-// one process but for the last bits. On a machine without a GPU the suite is skipped.
+// Training with several real processes, each of which computes on a GPU of the machine or on a part of one: the weights are those
+// of one process but for the last bits. On a machine without a GPU the suite is skipped.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>

@@ -17,8 +17,8 @@ namespace troupe::test {
 
 struct TrainingSetting {
   /// `example` is the name of a run file in examples/, `set` changes its keys. The process has the tasks of the run, and for the
-  /// rest the options `process`. It uses no GPUs, unless `set` has run.gpus: what is computed on several devices differs in the last
-  /// bits.
+  /// rest the options `process`. It uses no GPUs, unless `set` has run.gpus: what is computed on several devices differs in the
+  /// last bits.
   TrainingSetting(const std::string& example, const std::vector<std::string>& set,
                   const RuntimeOptions& process = {.threads = 2})
       : config(value_or_throw(config::load_run_config(

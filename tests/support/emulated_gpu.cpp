@@ -1,7 +1,7 @@
-// GPUs for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, or as many as
-// TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h). Its memory is memory of the host that only the device may use:
-// MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources are compiled by the C++ compiler of
-// the system.
+// GPUs for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, or as many
+// as TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h). Its memory is memory of
+// the host that only the device may use: MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources
+// are compiled by the C++ compiler of the system.
 #include <dlfcn.h>
 #include <unistd.h>
 

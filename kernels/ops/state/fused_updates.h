@@ -1,5 +1,5 @@
-// Updates of several variables by one rule: the check on the host, and the arguments that it returns to the compute function of each
-// type of device (kernels/core/checked_kernel.h). Any thread may call the check.
+// Updates of several variables by one rule: the check on the host, and the arguments that it returns to the compute function of
+// each type of device (kernels/core/checked_kernel.h). Any thread may call the check.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
-// The ops of training_ops.cpp and fused_updates.cpp: the check on the host, and the arguments that it returns to the compute function
-// of each type of device (kernels/core/checked_kernel.h). Any thread may call the check. They apply a rule of update_rules.h to whole
-// variables or to some of their rows. The names of the inputs tell the check which are variables, the gradient, row indices, or
-// scalars. The check is prepared once for a node; concurrent steps run it.
+// The ops of training_ops.cpp and fused_updates.cpp: the check on the host, and the arguments that it returns to the compute
+// function of each type of device (kernels/core/checked_kernel.h). Any thread may call the check. They apply a rule of
+// update_rules.h to whole variables or to some of their rows. The names of the inputs tell the check which are variables, the
+// gradient, row indices, or scalars. The check is prepared once for a node; concurrent steps run it.
 #pragma once
 
 #include <array>
