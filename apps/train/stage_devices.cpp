@@ -9,11 +9,6 @@
 namespace troupe::train {
 namespace {
 
-std::string device_of_worker(int64_t number, int64_t per_worker) {
-  const std::string task = "/job:worker/task:" + std::to_string(number / per_worker);
-  return per_worker == 1 ? task : task + "/device:CPU:" + std::to_string(number % per_worker);
-}
-
 /// Divides the GPUs of the machine, or `wanted` of them, among the tasks that compute on GPUs.
 void divide_gpus(int wanted, std::vector<TaskOptions>& tasks) {
   const auto uses_gpus = [](const TaskOptions& task) { return cluster::uses_gpus(task.job); };
@@ -27,6 +22,16 @@ void divide_gpus(int wanted, std::vector<TaskOptions>& tasks) {
     task.first_gpu = share.first;
     ++place.gpu_rank;
   }
+}
+
+/// Returns the type of the devices over which each of these tasks shares out a model. Only tasks in this process are known to have
+/// GPUs.
+std::string type_of_devices(const config::RunConfig& config, int64_t of_each) {
+  const auto has_gpus = [&](const TaskOptions& task) {
+    return !cluster::uses_gpus(task.job) || task.gpus >= of_each;
+  };
+  return !config.cluster.are_processes && std::ranges::all_of(tasks_in_process(config), has_gpus) ? "GPU"
+                                                                                                  : "CPU";
 }
 
 }  // namespace
@@ -49,13 +54,14 @@ Result<std::vector<StageDevices>> stage_devices(const config::RunConfig& config)
         ", model.split_over: " + std::to_string(config.model.split_over) + "), but the " +
         std::to_string(config.workers()) + " workers have " + std::to_string(devices) +
         "; their number (workers times cluster.devices) must be a multiple of " + std::to_string(needed));
+  const int64_t of_each = in_cluster ? per_worker : needed;
+  const std::string type = of_each == 1 ? std::string() : type_of_devices(config, of_each);
   std::vector<StageDevices> groups(static_cast<size_t>(devices / needed),
                                    StageDevices(static_cast<size_t>(config.stages())));
   for (int64_t i = 0; i < devices; ++i) {
+    std::string device = in_cluster ? "/job:worker/task:" + std::to_string(i / of_each) : std::string();
+    if (of_each > 1) device += "/device:" + type + ':' + std::to_string(i % of_each);
     StageDevices& group = groups[static_cast<size_t>(i / needed)];
-    std::string device = in_cluster    ? device_of_worker(i, per_worker)
-                         : needed == 1 ? std::string()
-                                       : "/device:CPU:" + std::to_string(i);
     group[static_cast<size_t>(i % needed / config.model.split_over)].push_back(std::move(device));
   }
   return groups;

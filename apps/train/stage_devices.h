@@ -15,8 +15,9 @@ std::vector<TaskOptions> tasks_in_process(const config::RunConfig& config);
 /// By stage: its devices, several if the model has split variables.
 using StageDevices = std::vector<std::vector<std::string>>;
 
-/// Returns the devices of each group (RunConfig::groups): the first stages have the devices of the first workers. Fails with
-/// InvalidArgument if the devices of the workers cannot be shared out evenly among groups.
+/// Returns the devices of each group (RunConfig::groups): the first stages have the devices of the first workers. In one process
+/// they are GPUs if each task has enough of them. Fails with InvalidArgument if the devices of the workers cannot be shared out
+/// evenly among groups.
 Result<std::vector<StageDevices>> stage_devices(const config::RunConfig& config);
 
 }  // namespace troupe::train

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <tuple>
 
 #include "devices/gpus.h"
@@ -73,6 +74,19 @@ BOOST_FIXTURE_TEST_CASE(processes_train_as_one_does, Runs) {
     BOOST_TEST(apart.end() == 0, apart.output());
     check_close(name + "_apart", name + "_alone");
   }
+}
+
+// With fewer GPUs than stages, all stages compute on CPUs.
+BOOST_FIXTURE_TEST_CASE(stages_on_gpus_learn_what_stages_on_cpus_learn, Runs) {
+  setenv("TROUPE_EMULATED_GPUS", "3", 1);
+  for (const std::string gpus : {"0", "-1"}) {
+    Program program(TROUPE_PROGRAM,
+                    run("train", "stages" + gpus,
+                        {"--set", "run.gpus=" + gpus, "--set", "train.max_epochs=2"}, "digits_lstm"));
+    BOOST_TEST(program.end() == 0, program.output());
+  }
+  unsetenv("TROUPE_EMULATED_GPUS");
+  check_close("stages-1", "stages0");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_worker_that_is_killed_is_replaced, Runs) {
