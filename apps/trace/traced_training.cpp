@@ -60,8 +60,9 @@ Result<std::vector<TracedStep>> trace_training(Disk& disk, const TrainingTrace& 
   Runtime runtime(place.runtime);
   Graph graph(runtime.ops());
   TROUPE_ASSIGN(const auto model, train::build_training_graph(config, data->train->columns(), graph));
-  Session session =
-      runtime.session(graph, {.seed = config.run.seed, .start_timeout = config.train.fault.start_timeout});
+  Session session = runtime.session(graph, {.seed = config.run.seed,
+                                            .placement = Placement::Soft,
+                                            .start_timeout = config.train.fault.start_timeout});
   session.run({model.initializer});
   const auto batches = data->train->batches(config.batch, config.run.seed, config.shuffle);
   train::LocalRounds rounds(session, model, config.train, *batches);

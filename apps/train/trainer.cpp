@@ -124,7 +124,8 @@ class Run {
   }
 
   void open_session(std::chrono::nanoseconds timeout) {
-    SessionOptions options{.seed = config_.run.seed, .start_timeout = timeout};
+    // A stage that has a GPU may have ops without a kernel for it.
+    SessionOptions options{.seed = config_.run.seed, .placement = Placement::Soft, .start_timeout = timeout};
     if (with_workers()) options.tasks = owners_of_variables(config_);  // others may be lost while it runs
     session_.emplace(runtime_.session(*graph_, options));
     evaluation_.emplace(*session_, model_);

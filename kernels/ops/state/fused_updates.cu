@@ -1,6 +1,7 @@
 // _FusedApply on GPUs: see fused_updates.cpp. One launch changes many variables.
 #include "kernels/ops/state/fused_updates.h"
 
+#include "kernels/gpu/gpu_kernel.h"
 #include "kernels/gpu/launch.h"
 #include "kernels/ops/state/training_on_gpu.h"
 

@@ -2,6 +2,7 @@
 // reads them, and the change of an element. For .cu files.
 #pragma once
 
+#include "kernels/core/type_dispatch.h"
 #include "kernels/gpu/map.h"
 #include "kernels/gpu/numbers.h"
 #include "kernels/gpu/update_rules.h"
