@@ -6,6 +6,7 @@
 #include "kernels/core/kernel.h"
 #include "kernels/face/constructors_header.h"
 #include "kernels/face/ops_document.h"
+#include "kernels/gpu/all_gpu_kernels.h"
 
 namespace {
 
@@ -24,7 +25,11 @@ int main(int count, char** arguments) {
     std::cerr << "write_op_faces takes one argument, the root of the project\n";
     return 2;
   }
+#if defined(TROUPE_CUDA)
   const auto library = troupe::make_op_library();
+#else
+  const auto library = troupe::make_op_library(troupe::add_gpu_kernels);
+#endif
   if (!library->status.ok()) {
     std::cerr << library->status.message() << '\n';
     return 1;

@@ -10,6 +10,7 @@ of the repository and `troupe` is on the path:
 
 Commands find the prefix of an installation of Troupe in $PREFIX; without it, a tutorial that needs it is not tried.
 """
+import importlib.util
 import os
 import re
 import shutil
@@ -84,6 +85,10 @@ def main():
     with open(TUTORIAL, encoding="utf-8") as file:
         if "$PREFIX" in file.read() and not PREFIX:
             print(f"{TUTORIAL} is not tried: it needs an installation, which tests/install makes")
+            sys.exit(77)
+    for module in sorted({name for language, _, text, _ in blocks() if language == "sh" for name in re.findall(r"import (\w+)", text)}):
+        if importlib.util.find_spec(module) is None:
+            print(f"{TUTORIAL} is not tried: {sys.executable} has no module {module}")
             sys.exit(77)
     assert any(language == "sh" for language, *_ in blocks()), f"{TUTORIAL} has no commands"
     with tempfile.TemporaryDirectory() as folder:

@@ -39,10 +39,10 @@ look_at() {
     done
 
   # What it needs is what it says it needs, and loading it runs no code of ours (the headers of Boost.Asio, CAF and protobuf have some, and
-  # with a sanitizer Eigen's).
+  # with a sanitizer Eigen's; CUDA registers its kernels).
   ! readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^($common|$3)[-.]|ld-linux" >&2 || fail "these are needed"
   local file
-  for file in $(nm "$1" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p'); do
+  for file in $(nm "$1" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p' | grep -v '\.cudafe1\.cpp$'); do
     grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || [ -n "$(find "$source/apps/interop" -name "$file")" ] ||
       readelf -d "$1" | grep -q libasan ||
       fail "$file has a static constructor"
