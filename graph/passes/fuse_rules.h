@@ -19,6 +19,11 @@ struct FusedDraft {
   std::vector<bool> needed;  ///< false for each node that a fused node has replaced
 };
 
+/// Returns the graph without the nodes that are not needed any more, and leaves the devices of the others in `device`. `empty` has
+/// the ops and functions.
+Graph without_replaced(GraphDraft draft, const std::vector<bool>& needed, Graph empty,
+                       std::vector<DeviceId>& device);
+
 /// Fuses products with what follows them.
 void fuse_products(FusedDraft& draft);
 /// Fuses elementwise ops.

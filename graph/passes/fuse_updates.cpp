@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "graph/build/frames.h"
-#include "graph/passes/graph_draft.h"
+#include "graph/passes/fuse_rules.h"
 
 namespace troupe {
 namespace {
@@ -232,11 +232,7 @@ Result<size_t> fuse_updates(Graph& graph, std::vector<DeviceId>& device, const C
   const size_t before = draft.nodes.size();
   UpdateFuser fuser(draft, frames, device, *result.ops(), can_run);
   fuser.run();
-  const std::vector<NodeId> new_id = draft.keep(fuser.needed());
-  for (NodeId id = 0; id < before; ++id)
-    if (new_id[id] != no_node) device[new_id[id]] = device[id];
-  device.resize(draft.nodes.size());
-  graph = std::move(draft).into(std::move(result));
+  graph = without_replaced(std::move(draft), fuser.needed(), std::move(result), device);
   return before - graph.size();
 }
 
