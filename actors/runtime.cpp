@@ -28,6 +28,14 @@ namespace {
 
 uint64_t incarnation_from(std::random_device& random) { return (uint64_t{random()} << 32) | random(); }
 
+/// Returns how many tasks of this process use the GPU.
+int users_of_gpu(const RuntimeOptions& options, int gpu) {
+  return static_cast<int>(std::ranges::count_if(options.tasks, [&](const TaskOptions& task) {
+    const auto gpus = gpus_of(task);
+    return gpus && gpu >= task.first_gpu && gpu < task.first_gpu + *gpus;
+  }));
+}
+
 std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime, const TaskOptions& options,
                                                   Pool& pool, std::random_device& random,
                                                   const std::shared_ptr<MemoryBudget>& memory,
@@ -45,12 +53,14 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
     for (int other = 0; other < gpus; ++other)
       if (other != id) peers.push_back(options.first_gpu + other);
     const DeviceName name{options.job, 0, options.task, "GPU", id};
-    devices.push_back(value_or_throw(make_gpu(name, incarnation_from(random), pool,
-                                              {.index = options.first_gpu + id,
-                                               .memory_cap = runtime.gpu_memory,
-                                               .sharers = std::max(1, runtime.gpu_sharers),
-                                               .peers = std::move(peers),
-                                               .tf32 = runtime.tf32})));
+    const int index = options.first_gpu + id;
+    devices.push_back(
+        value_or_throw(make_gpu(name, incarnation_from(random), pool,
+                                {.index = index,
+                                 .memory_cap = runtime.gpu_memory,
+                                 .sharers = std::max(1, runtime.gpu_sharers) * users_of_gpu(runtime, index),
+                                 .peers = std::move(peers),
+                                 .tf32 = runtime.tf32})));
   }
   return devices;
 }

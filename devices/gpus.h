@@ -11,7 +11,7 @@ namespace troupe {
 struct GpuOptions {
   int index = 0;            ///< the number of the GPU among those that CUDA_VISIBLE_DEVICES leaves visible
   uint64_t memory_cap = 0;  ///< bytes; 0: an equal share of 95 % of what is free when the device is made
-  int sharers = 1;          ///< how many processes share the GPU, including this one
+  int sharers = 1;          ///< how many tasks share the GPU, including this one
   /// The numbers of the other GPUs of the task, which copy from the memory of this one without the host where the machine allows
   /// it.
   std::vector<int> peers = {};

@@ -268,6 +268,24 @@ BOOST_AUTO_TEST_CASE(a_wrong_index_fails_the_step_and_not_the_next) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(tasks_of_a_process_share_the_memory_of_a_gpu) {
+  const auto memory = [](size_t tasks) {
+    RuntimeOptions options = with_gpus(1);
+    options.tasks.clear();
+    for (size_t i = 0; i < tasks; ++i)
+      options.tasks.push_back({.job = "worker", .task = static_cast<int>(i), .gpus = 1});
+    Runtime runtime(options);
+    Graph graph(runtime.ops());
+    std::vector<double> shares;
+    for (const DeviceDescription& device : runtime.session(graph).devices())
+      if (device.type == "GPU") shares.push_back(static_cast<double>(device.memory));
+    BOOST_TEST_REQUIRE(shares.size() == tasks);
+    return shares;
+  };
+  const double whole = memory(1)[0];
+  for (const double share : memory(2)) BOOST_TEST(share == whole / 2, boost::test_tools::tolerance(0.02));
+}
+
 BOOST_AUTO_TEST_CASE(a_step_without_memory_fails_by_name_and_the_next_runs) {
   Machine machine(1, size_t{64} << 20);
   const Output x = placeholder(machine.scope, f32, {-1});
