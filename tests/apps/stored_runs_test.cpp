@@ -36,7 +36,7 @@ struct Fixture : test::DigitsRuns {
     Arguments arguments = {"train", TROUPE_SOURCE_DIR "/examples/digits.toml"};
     for (const std::string& setting :
          {"run.directory=" + folder.path() + '/' + where, "train.max_epochs=" + std::to_string(epochs),
-          std::string("train.early_stop.keep_best=false"),
+          std::string("train.early_stop.keep_best=false"), std::string("run.gpus=0"),
           std::string("train.checkpoint.dir=s3://lab/runs/")})
       arguments.insert(arguments.end(), {"--set", setting});
     arguments.insert(arguments.end(), more.begin(), more.end());
