@@ -53,7 +53,8 @@ class StepCompiler {
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (options_.simplify) {
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
-      TROUPE_RETURN_IF_FAILED(fuse_updates(subgraph.graph, placed.device, has_gpu_kernel()).status());
+      if (std::ranges::any_of(devices_, is_gpu))
+        TROUPE_RETURN_IF_FAILED(fuse_updates(subgraph.graph, placed.device, has_gpu_kernel()).status());
     }
     TROUPE_RETURN_IF_FAILED(spread_constants(subgraph.graph, placed.device, devices_));
     return partition(subgraph.graph, std::move(placed.device), devices_);
@@ -104,9 +105,10 @@ class StepCompiler {
     };
   }
 
+  static bool is_gpu(const DeviceInfo& device) { return device.name.type == "GPU"; }
   CanRun has_gpu_kernel() const {
     return [this](const Node& node, DeviceId device) {
-      return devices_[device].name.type == "GPU" && library_.kernels.has(node, "GPU");
+      return is_gpu(devices_[device]) && library_.kernels.has(node, "GPU");
     };
   }
 
