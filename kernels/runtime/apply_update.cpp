@@ -1,7 +1,6 @@
 #include "kernels/runtime/apply_update.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -64,12 +63,11 @@ class Update {
   };
 
   Status check() const {
-    std::unordered_set<const StateCell*> seen;
+    if (const StateCell* const cell = repeated_cell())
+      return refused("the variable '" + cell->name() +
+                     "' is passed as two inputs; each must be a different variable");
     for (const Ref& ref : refs_) {
       const StateCell& cell = *ref.cell;
-      if (refs_.size() > 1 && !seen.insert(&cell).second)
-        return refused("the variable '" + cell.name() +
-                       "' is passed as two inputs; each must be a different variable");
       // The edge of a resource carries no dtype, so the dtype is checked here.
       if (const DType dtype = updated_type(); cell.dtype() != dtype)
         return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
@@ -79,6 +77,17 @@ class Update {
             .at_node(node_.type(), node_.name);
     }
     return {};
+  }
+
+  /// Returns a cell that is passed as two inputs; null if there is none.
+  const StateCell* repeated_cell() const {
+    if (refs_.size() < 2) return nullptr;
+    std::vector<const StateCell*> cells;
+    cells.reserve(refs_.size());
+    for (const Ref& ref : refs_) cells.push_back(ref.cell);
+    std::ranges::sort(cells);
+    const auto found = std::ranges::adjacent_find(cells);
+    return found == cells.end() ? nullptr : *found;
   }
 
   Status refused(std::string text) const {
