@@ -85,16 +85,24 @@ void add_scatter_nd_cases(OpCases& cases, const std::string& op) {
             "indices has shape [1,1] and the tensor has shape []");
 }
 
+Tensor tenth_of(const Tensor& numbers) {
+  std::vector<double> tenth(numbers.as<double>().begin(), numbers.as<double>().end());
+  for (double& number : tenth) number /= 10;
+  return Tensor::of<double>(numbers.shape(), tenth);
+}
+
 /// The inputs of a rule: `variables` variables, and then one input for each character of `inputs`: 'g' is the gradient, 'i' the
 /// indices, 'n' a count, any other character a scalar.
 struct RuleInputs {
   size_t variables;
   std::string_view inputs;
+  /// Whether variables are below 1, so that a mean of squares is not below the square of the mean.
+  bool below_one = false;
 
   bool sparse() const { return inputs.find('i') != std::string_view::npos; }
   std::vector<Tensor> operator()(const Tensor& variable, const Tensor& gradient,
                                  const Tensor& indices) const {
-    std::vector<Tensor> result(variables, variable);
+    std::vector<Tensor> result(variables, below_one ? tenth_of(variable) : variable);
     for (const char input : inputs)
       result.push_back(input == 'g'   ? gradient
                        : input == 'i' ? indices
@@ -136,8 +144,9 @@ void add_rule_cases(OpCases& cases, const std::string& op, const RuleInputs& sam
 
 void add_rule(OpCases& cases, const std::string& name, size_t variables, std::string_view inputs,
               const Attributes& attrs = {}) {
+  const bool below_one = name.ends_with("CenteredRMSProp");
   for (const std::string& op : {name, "Resource" + name})
-    add_rule_cases(cases, op, {variables, inputs}, attrs);
+    add_rule_cases(cases, op, {variables, inputs, below_one}, attrs);
 }
 
 /// Adds samples on whole variables, and on rows of them.
