@@ -169,42 +169,44 @@ class UpdateFuser {
   Node fused_node(const std::vector<NodeId>& updates) const {
     Node node = draft_.node(updates.back());
     const UpdateInputs in(node);
-    const bool on_resources = !node.expects_ref[0];
-    const AttrValue* const dtype = node.attrs.find("dtype");
-    Attributes attrs = {{"method", std::string(method_of(node))},
-                        {"N", static_cast<int64_t>(updates.size())},
-                        {"V", static_cast<int64_t>(updates.size() * in.variables.size())},
-                        {"T", dtype ? *dtype : *node.attrs.find("T")},
-                        {"use_nesterov", false},
-                        {"update_slots", true},
-                        {"multiply_linear_by_lr", false}};
-    for (const char* name : {"use_nesterov", "update_slots", "multiply_linear_by_lr"})
-      if (const AttrValue* const value = node.attrs.find(name)) attrs.set(name, *value);
-    std::vector<DType> scalar_types;
-    std::vector<Output> variables, scalars, gradients;
-    for (const size_t i : in.scalars) {
-      scalars.push_back(node.inputs[i]);
-      scalar_types.push_back(draft_.type(node.inputs[i]).dtype);
-    }
+    std::vector<Output> inputs, gradients;
     std::set<NodeId> controls;
     for (const NodeId id : updates) {
       const Node& update = draft_.node(id);
-      for (const size_t i : in.variables) variables.push_back(update.inputs[i]);
+      for (const size_t i : in.variables) inputs.push_back(update.inputs[i]);
       gradients.push_back(update.inputs[*in.gradient]);
       controls.insert(update.control_inputs.begin(), update.control_inputs.end());
     }
-    attrs.set("scalar_types", std::move(scalar_types));
-    node.op = ops_.find(on_resources ? "_FusedResourceApply" : "_FusedApply");
-    node.attrs = std::move(attrs);
-    node.inputs = variables;
-    node.inputs.insert(node.inputs.end(), scalars.begin(), scalars.end());
-    node.inputs.insert(node.inputs.end(), gradients.begin(), gradients.end());
+    const size_t variables = inputs.size();
+    for (const size_t i : in.scalars) inputs.push_back(node.inputs[i]);
+    inputs.insert(inputs.end(), gradients.begin(), gradients.end());
+    const bool on_references = node.expects_ref[0];
+    node.op = ops_.find(on_references ? "_FusedApply" : "_FusedResourceApply");
+    node.attrs = fused_attributes(draft_.node(updates.back()), in, updates.size());
+    node.inputs = std::move(inputs);
     node.expects_ref.assign(node.inputs.size(), false);
-    std::fill_n(node.expects_ref.begin(), variables.size(), !on_resources);
+    std::fill_n(node.expects_ref.begin(), variables, on_references);
     node.control_inputs.assign(controls.begin(), controls.end());
     node.output_types.clear();
     node.output_shapes.clear();
     return node;
+  }
+
+  Attributes fused_attributes(const Node& update, const UpdateInputs& in, size_t count) const {
+    const AttrValue* const dtype = update.attrs.find("dtype");
+    std::vector<DType> scalar_types;
+    for (const size_t i : in.scalars) scalar_types.push_back(draft_.type(update.inputs[i]).dtype);
+    Attributes attrs = {{"method", std::string(method_of(update))},
+                        {"N", static_cast<int64_t>(count)},
+                        {"V", static_cast<int64_t>(count * in.variables.size())},
+                        {"T", dtype ? *dtype : *update.attrs.find("T")},
+                        {"scalar_types", std::move(scalar_types)},
+                        {"use_nesterov", false},
+                        {"update_slots", true},
+                        {"multiply_linear_by_lr", false}};
+    for (const char* name : {"use_nesterov", "update_slots", "multiply_linear_by_lr"})
+      if (const AttrValue* const value = update.attrs.find(name)) attrs.set(name, *value);
+    return attrs;
   }
 
   static void wait_for_fused(Node& node, const std::set<NodeId>& replaced, NodeId fused) {

@@ -3,26 +3,19 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <tuple>
 
-#include "devices/gpus.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/support/golden_values.h"
+#include "tests/support/gpu_runtime.h"
 
 namespace troupe {
 namespace {
 
 using test::Program;
 using Arguments = test::DigitsRuns::Arguments;
-
-boost::test_tools::assertion_result finds_gpu(boost::unit_test::test_unit_id) {
-  const auto count = count_gpus();
-  boost::test_tools::assertion_result result(count && *count > 0);
-  result.message() << (count ? "the machine has no GPU" : count.status().text());
-  return result;
-}
 
 const std::string allreduce = "mode=\"allreduce\"";
 
@@ -43,24 +36,15 @@ struct Runs : test::DigitsRuns {
       if (tensor.value.dtype() != DType::Float || tensor.name.ends_with("/round")) continue;
       const auto same = std::ranges::find(apart.tensors, tensor.name, &SavedTensor::name);
       BOOST_TEST_REQUIRE((same != apart.tensors.end()), tensor.name);
-      BOOST_TEST(difference(same->value, tensor.value) < 1e-3, tensor.name);
+      const std::string unlike = test::difference(same->value, tensor.value, {.absolute = 1e-3});
+      BOOST_TEST(unlike.empty(), tensor.name << ": " << unlike);
     }
-  }
-
- private:
-  /// Returns the largest difference between two elements.
-  static double difference(const Tensor& a, const Tensor& b) {
-    const auto x = a.as<float>(), y = b.as<float>();
-    BOOST_TEST_REQUIRE(x.size() == y.size());
-    double largest = 0;
-    for (size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(double{x[i]} - double{y[i]}));
-    return largest;
   }
 };
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(gpu_runs, *boost::unit_test::precondition(finds_gpu))
+BOOST_AUTO_TEST_SUITE(gpu_runs, *boost::unit_test::precondition(test::needs_gpu))
 
 BOOST_FIXTURE_TEST_CASE(processes_train_as_one_does, Runs) {
   const std::tuple<std::string, std::string, std::string> ways[] = {

@@ -78,13 +78,6 @@ inline Tensor ramp(const Shape& shape, float scale) {
   return tensor;
 }
 
-/// A precondition of suites.
-inline boost::test_tools::assertion_result needs_gpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(has_gpu());
-  result.message() << "this process can use no GPU";
-  return result;
-}
-
 inline bool close(const Tensor& a, const Tensor& b) {
   return std::ranges::equal(a.as<float>(), b.as<float>(),
                             [](float x, float y) { return std::abs(x - y) <= 1e-5f * (1 + std::abs(y)); });

@@ -14,12 +14,6 @@ namespace {
 
 constexpr const char* gpu_name = "/job:localhost/replica:0/task:0/device:GPU:0";
 
-boost::test_tools::assertion_result needs_gpu(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result result(has_gpu());
-  result.message() << "this process can use no GPU";
-  return result;
-}
-
 /// Returns a tensor that is said to lie in the memory of the device of another one, where there is no memory.
 Tensor misplaced(const Tensor& tensor) {
   auto* const buffer = new Buffer;

@@ -1,6 +1,9 @@
 // Runtimes with a GPU for tests: a real one, or one whose kernels run on the host (emulated_gpu.cpp).
 #pragma once
 
+#include <boost/test/unit_test.hpp>
+
+#include <iostream>
 #include <string_view>
 
 #include "actors/runtime.h"
@@ -9,11 +12,17 @@
 
 namespace troupe::test {
 
-/// Returns whether this process has a GPU of either kind.
-inline bool has_gpu() {
+/// Returns whether this process has so many GPUs of either kind, and prints that the suite is skipped if it does not.
+inline bool finds_gpus(int wanted, boost::unit_test::test_unit_id suite) {
   const auto count = count_gpus();
-  return count && *count > 0;
+  if (count && *count >= wanted) return true;
+  std::cout << boost::unit_test::framework::get<boost::unit_test::test_suite>(suite).p_name.get()
+            << " is skipped: it needs " << wanted << " GPUs, and this process has " << (count ? *count : 0)
+            << '\n';
+  return false;
 }
+/// A precondition of suites.
+inline bool needs_gpu(boost::unit_test::test_unit_id suite) { return finds_gpus(1, suite); }
 
 /// Returns options for a runtime with `gpus` GPUs.
 inline RuntimeOptions with_gpus(int gpus) {
