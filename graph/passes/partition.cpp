@@ -192,8 +192,10 @@ class Assembly {
       } else if (memory_.output_on_host(transfer.source)) {
         op = "_HostSend";
       }
+      Attributes attrs = end_attributes(transfer, i, "T");
+      if (op == "_Send" && transfer.host) attrs.set("recv_on_host", true);
       TROUPE_ASSIGN(const NodeId sender, add(op, source_name(transfer) + "/_send_" + std::to_string(i),
-                                             {tensor}, end_attributes(transfer, i, "T")));
+                                             {tensor}, std::move(attrs)));
       if (transfer.to == mine_) TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[i], sender));
     }
     return {};

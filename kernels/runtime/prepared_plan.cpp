@@ -165,7 +165,8 @@ class PlanPreparation {
   bool is_for_peer(const Node& send) const {
     const DeviceName& own = prepared_->device().name();
     const auto receiver = DeviceName::parse(send.attrs.get<std::string>("recv_device"));
-    return receiver && own.type == "GPU" && receiver->type == "GPU" && receiver->job == own.job &&
+    return receiver && own.type == "GPU" && receiver->type == "GPU" &&
+           !send.attrs.get<bool>("recv_on_host") && receiver->job == own.job &&
            receiver->replica == own.replica && receiver->task == own.task;
   }
 

@@ -18,7 +18,8 @@ void add_partition_ops(OpTable& table) {
         .attr("send_device_incarnation: int = 0")
         .attr("recv_device: string = ''");
   };
-  throw_if_failed(table.add(end("_Send").input("data: T").attr("T: type")));
+  throw_if_failed(
+      table.add(end("_Send").input("data: T").attr("T: type").attr("recv_on_host: bool = false")));
   throw_if_failed(table.add(end("_Recv").output("data: tensor_type").attr("tensor_type: type")));
   throw_if_failed(table.add(OpDefBuilder("Const")
                                 .output("output: dtype")

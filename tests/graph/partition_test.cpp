@@ -158,7 +158,10 @@ BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   BOOST_TEST(input(on_gpu, "not_moved") == "shape:0");
   BOOST_TEST(input(on_gpu, "sum", 1) == neg_input.name + ":0");
   // From the CPU there is one pair for each kind of memory.
-  BOOST_TEST(of_type(part(parts, a), "_Send").size() == 2);
+  const auto sends = of_type(part(parts, a), "_Send");
+  BOOST_TEST(sends.size() == 2);
+  BOOST_TEST(
+      std::ranges::count_if(sends, [](const Node* to) { return to->attrs.get<bool>("recv_on_host"); }) == 1);
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("reader")->inputs[0].node).type() == "_HostRecv");
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("shape")->inputs[0].node).type() == "_Recv");
 }

@@ -177,7 +177,9 @@ void add_ends(OpTable& table) {
         .attr("recv_device: string")
         .attr("client_terminated: bool = false");
   };
-  for (const char* name : {"_Send", "_HostSend"}) add(end(name).input("tensor: T").attr("T: type"));
+  const auto send = [&](const char* name) { return end(name).input("tensor: T").attr("T: type"); };
+  add(send("_Send").attr("recv_on_host: bool = false"));
+  add(send("_HostSend"));
   add(end("_RefSend").input("tensor: Ref(T)").attr("T: type"));
   for (const char* name : {"_Recv", "_HostRecv"})
     add(end(name).output("tensor: tensor_type").attr("tensor_type: type"));

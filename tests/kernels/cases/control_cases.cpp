@@ -56,6 +56,9 @@ void add_edges(OpCases& cases) {
     cases.bad(op, {sample()}, {}, "tensor_name");
     cases.bad(op, {}, edge, "takes 1 inputs, got 0");
   }
+  Attributes to_host = edge;
+  to_host.set("recv_on_host", true);
+  cases.served("_Send", {sample()}, to_host, "", "graph/partition_test.cpp");
   for (const char* op : {"_Recv", "_HostRecv"}) {
     cases.served(op, {}, receiver, "?", "graph/partition_test.cpp");
     cases.bad(op, {}, edge, "tensor_type");
