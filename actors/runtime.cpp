@@ -60,6 +60,7 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
                                  .memory_cap = runtime.gpu_memory,
                                  .sharers = std::max(1, runtime.gpu_sharers) * users_of_gpu(runtime, index),
                                  .peers = std::move(peers),
+                                 .shared = arenas,
                                  .tf32 = runtime.tf32})));
   }
   return devices;

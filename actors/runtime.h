@@ -124,7 +124,8 @@ class Runtime {
   /// wrong with the link.
   Status link_status(const std::string& task) const;
   /// Returns how this process and that task of the cluster exchange frames: "shared memory", or "TCP", with the reason if this
-  /// process tried to share memory. Empty if they are not linked.
+  /// process tried to share memory. If GPUs of that task read the memory of this process's GPUs, it is "shared memory, also that
+  /// of GPUs". Empty if they are not linked.
   std::string transport_of(const std::string& task) const;
   /// Returns the full names of the devices of this process.
   std::vector<std::string> devices() const;

@@ -103,10 +103,6 @@ struct CachingAllocator::Core final : MemoryBudget::Member {
   static void release_large(Buffer* buffer);
 
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
-  int descriptor() {
-    std::lock_guard held(lock_);
-    return arena_.descriptor();
-  }
 
  private:
   using Lock = std::unique_lock<SpinLock>;
@@ -422,7 +418,5 @@ Result<BufferRef> CachingAllocator::allocate(size_t bytes) {
 Result<BufferRef> CachingAllocator::claim(size_t bytes) { return core_->claim(bytes); }
 
 MemoryStatistics CachingAllocator::statistics() const { return core_->statistics(); }
-
-int CachingAllocator::descriptor() const { return core_->descriptor(); }
 
 }  // namespace troupe

@@ -33,8 +33,6 @@ class CachingAllocator final : public Allocator, public MemoryClaims {
   Result<BufferRef> claim(size_t bytes) override;
   /// Sizes include headers and rounding. `peak` includes what threads had in their caches, at most 1 MiB each.
   MemoryStatistics statistics() const;
-  /// Returns the memfd of the arena, to which Buffer::offset refers, or -1 if the arena is not shared or nothing was allocated yet.
-  int descriptor() const;
 
  private:
   struct Core;

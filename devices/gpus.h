@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "devices/device.h"
+#include "devices/shared_arenas.h"
 
 namespace troupe {
 
@@ -15,6 +16,8 @@ struct GpuOptions {
   /// The numbers of the other GPUs of the task, which copy from the memory of this one without the host where the machine allows
   /// it.
   std::vector<int> peers = {};
+  /// If set, the memory of the GPU enters itself here, so that GPUs of other processes may copy from it.
+  std::shared_ptr<SharedArenas> shared = {};
   bool tf32 = false;  ///< whether products and convolutions of float may round their factors to TF32
 };
 

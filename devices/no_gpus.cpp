@@ -16,4 +16,8 @@ Result<std::shared_ptr<Device>> make_gpu(DeviceName, uint64_t, Pool&, const GpuO
   return without_cuda();
 }
 
+Result<std::unique_ptr<PeerGpuMemory>> map_peer_gpu_memory(std::span<const int>, uint64_t) {
+  return without_cuda();
+}
+
 }  // namespace troupe

@@ -9,6 +9,7 @@
 
 #include "actors/engine/directory.h"
 #include "actors/engine/engine.h"
+#include "actors/engine/task_set.h"
 #include "devices/caching_allocator.h"
 #include "devices/pool.h"
 #include "kernels/core/kernel.h"
@@ -50,7 +51,8 @@ class ActorNode {
   std::shared_ptr<const OpLibrary> library;
   CachingAllocator memory;  ///< for tensors that come from other nodes
   Directory directory;
-  std::atomic<size_t> steps{0};     ///< the number of KeepAlive objects
+  TaskSet gpu_borrowers;         ///< the linked tasks whose GPUs read the memory of all GPUs of this process
+  std::atomic<size_t> steps{0};  ///< the number of KeepAlive objects
   int64_t heartbeat = 200'000'000;  ///< nanoseconds; set before the first actor is spawned
   /// The number of messages from peers that named something unknown: a step that is over, an edge, a session. Each of them was also
   /// answered or reported, unless it was only late.

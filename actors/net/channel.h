@@ -78,6 +78,8 @@ class Channel final : private Connection::Events {
   /// The task that the peer's certificate names, see Connection. The channel must be open.
   std::optional<std::string> proven_task() const { return connection_->proven_task(); }
   int64_t opened() const { return opened_; }
+  /// See Lender. The channel must be open.
+  bool lends_gpu_memory() const { return connection_->lender() && connection_->lender()->lends_gpu_memory(); }
   /// How many bytes the connection has not sent yet. The channel must be open.
   size_t unsent() const { return connection_->unsent(); }
   /// When the last bytes arrived.

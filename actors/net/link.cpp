@@ -61,6 +61,7 @@ void Link::closed(Channel& channel, const Status& reason) {
   if (std::exchange(ended_, true)) return;
   const auto self = shared_from_this();
   node_.env.clock.cancel(timer_);
+  node_.gpu_borrowers.set(peer_.task, false);
   if (Channel* other = &channel == control_.get() ? bulk_.get() : control_.get()) other->close(reason);
   abandon_all(reason);
   owner_.closed(*this, reason);
@@ -110,6 +111,7 @@ void Link::tick() {
     return close(
         unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
   unsent_.store(control_->unsent() + (bulk_ ? bulk_->unsent() : 0), std::memory_order_relaxed);
+  node_.gpu_borrowers.set(peer_.task, bulk_ && bulk_->lends_gpu_memory());
   if (++ticks_ % limits::patient_heartbeats == 0) begin_audit();
   if (std::exchange(idle_, true)) {
     Outgoing heartbeat;

@@ -137,11 +137,24 @@ bool may_answer(uint64_t request, uint64_t answer) {
          goes_with<DropMirror, MirrorDropped>(request, answer);
 }
 
+namespace {
+
+bool may_lie_on_gpu(uint64_t schema_id) {
+  return schema_id == schema_id_of<wire::TensorsArrived> || schema_id == schema_id_of<wire::TensorTaken>;
+}
+
+bool lies_on_gpu(const Tensor& tensor) { return tensor.valid() && tensor.memory() == MemoryKind::Device; }
+
+}  // namespace
+
 Result<AnyMessage> receive_from_peer(Frame&& frame) {
   const auto at = std::ranges::lower_bound(receivers(), frame.schema_id, {}, &Receiver::schema_id);
   if (at == receivers().end() || at->schema_id != frame.schema_id)
     return invalid_argument("a peer sent a message of type " + std::to_string(frame.schema_id) +
                             ", which nodes do not exchange");
+  if (!may_lie_on_gpu(frame.schema_id) && std::ranges::any_of(frame.attachments, lies_on_gpu))
+    return invalid_argument("a peer sent a tensor in device memory in a message of type " +
+                            std::to_string(frame.schema_id) + ", whose receiver could not read it");
   return at->receive(std::move(frame));
 }
 

@@ -7,7 +7,7 @@
 namespace troupe {
 
 /// Returns the message of a frame, copied and completely checked. Fails with InvalidArgument if the message is malformed or must
-/// not come from a peer.
+/// not come from a peer, or has tensors in device memory, which only executors send each other.
 Result<AnyMessage> receive_from_peer(Frame&& frame);
 
 /// Returns whether a request of type `request` may be answered by a message of type `answer` (schema ids).

@@ -287,7 +287,8 @@ uint64_t Peers::unsent() const {
 std::string Peers::transport_of(const std::string& task) const {
   const std::lock_guard lock(mutex_);
   const auto at = transports_.find(task);
-  return at == transports_.end() ? std::string() : at->second;
+  if (at == transports_.end()) return {};
+  return node_.gpu_borrowers.contains(task) ? at->second + ", also that of GPUs" : at->second;
 }
 
 Result<ActorRef> Peers::find(const Address& address) const {

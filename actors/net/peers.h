@@ -54,7 +54,8 @@ class Peers final : private Link::Owner, private Channel::Owner {
   /// Any thread.
   Presence presence_of(const std::string& task) const;
   /// Returns how frames for actors of a linked task travel: by the transport that the network offers, or "TCP", with the reason if
-  /// this node tried the other one. Empty while the link is not complete. Any thread.
+  /// this node tried the other one; ", also that of GPUs" follows if GPUs of the task read the memory of this node's GPUs. Empty
+  /// while the link is not complete. Any thread.
   std::string transport_of(const std::string& task) const;
   /// What has been exchanged with all peers so far. Any thread.
   const Traffic& traffic() const { return *traffic_; }

@@ -37,8 +37,8 @@ SharedStream::SharedStream(boost::asio::io_context& io, std::shared_ptr<SharedSt
                            int side, std::string peer)
     : io_(io), streams_(std::move(streams)), socket_(io, socket.release()), timer_(io), return_timer_(io),
       rings_(std::move(rings)), writer_(rings_.frames_from(side)), reader_(rings_.frames_to(side)),
-      lent_(std::move(arenas), socket_.native_handle(), rings_.returns_to(side)),
-      borrowed_(rings_.returns_from(side)), peer_(std::move(peer)) {
+      lent_(arenas, socket_.native_handle(), rings_.returns_to(side)),
+      borrowed_(std::move(arenas), rings_.returns_from(side)), peer_(std::move(peer)) {
   streams_->all.push_back(this);
 }
 
@@ -47,6 +47,8 @@ SharedStream::~SharedStream() { std::erase(streams_->all, this); }
 void SharedStream::start(Connection::Events& events, Allocator& memory, const FrameLimits& limits) {
   events_ = &events;
   decoder_.emplace(memory, limits, static_cast<Borrower*>(this));
+  if (borrowed_.has_gpus())
+    (void)send_packet(socket_.native_handle(), LoanPacket{.type = LoanPacket::Type::HasGpus});
   watch();
   work_soon();
 }
@@ -83,13 +85,26 @@ void SharedStream::drain_socket() {
   }
 }
 
-/// Takes an arena. Other packets only wake this side.
-void SharedStream::take(Packet& packet) {
-  ArenaPacket arena;
-  if (closed_ || packet.size != sizeof arena || !packet.descriptor) return;
-  std::memcpy(&arena, packet.data.data(), sizeof arena);
-  auto file = MappedFile::map(packet.descriptor.number(), 0, false);
-  if (arena.type == ArenaPacket::type_of_packet && file) borrowed_.add_arena(arena.arena, std::move(*file));
+/// Takes what concerns loans. Other packets only wake this side. A part that cannot be mapped is missing when something in it is
+/// lent.
+void SharedStream::take(Packet& received) {
+  LoanPacket packet;
+  if (closed_ || received.size != sizeof packet) return;
+  std::memcpy(&packet, received.data.data(), sizeof packet);
+  const bool on_gpu = packet.type == LoanPacket::Type::GpuPart;
+  switch (packet.type) {
+    case LoanPacket::Type::HostPart:
+    case LoanPacket::Type::GpuPart: {
+      const Status added = borrowed_.add_part(
+          packet.arena,
+          {on_gpu, packet.offset, packet.bytes, packet.arena_bytes, std::move(received.descriptor)});
+      if (on_gpu && added.ok() && packet.offset == 0)
+        (void)send_packet(socket_.native_handle(), LoanPacket{LoanPacket::Type::GpuMapped, packet.arena});
+      return;
+    }
+    case LoanPacket::Type::HasGpus: return lent_.peer_has_gpus();
+    case LoanPacket::Type::GpuMapped: return lent_.peer_maps(packet.arena);
+  }
 }
 
 /// If the packet does not fit in the socket's buffer, the peer has others to wake it.
@@ -194,9 +209,9 @@ void SharedStream::read() {
   if (!streams_->spins && !sleep()) work_soon();
 }
 
-/// The arena was sent before the frame, but may still wait in the socket.
+/// The part of the arena was sent before the frame, but may still wait in the socket.
 Result<BufferRef> SharedStream::borrow(const Loan& loan, size_t bytes) {
-  if (!borrowed_.has_arena(loan.arena)) drain_socket();
+  if (!borrowed_.reaches(loan, bytes)) drain_socket();
   const bool first = std::exchange(return_pause_, min_return_pause).count() == 0;
   if (first) return_later();
   return borrowed_.borrow(loan, bytes);
@@ -246,14 +261,25 @@ void SharedStream::close() {
         .release();  // stays open while this process lives: the peer must not overwrite what is read here
     return;
   }
-  ::shutdown(socket_.native_handle(), SHUT_WR);
+  leave();
+}
+
+/// Tells the peer that nothing of it is read here any more, as soon as that is so.
+void SharedStream::leave() {
+  left_ = !borrowed_.is_gpu_memory_used();
+  if (left_) {
+    ::shutdown(socket_.native_handle(), SHUT_WR);
+  } else {
+    return_timer_.expires_after(min_return_pause);
+    return_timer_.async_wait([self = shared_from_this()](const SocketError&) { self->leave(); });
+  }
   finish();
 }
 
-/// Closes the socket if the peer does not read what was lent to it any more.
+/// Closes the socket if neither side reads any more what the other one has lent.
 void SharedStream::finish() {
-  if (!lent_.empty() && !peer_ended_) return;
-  lent_.clear();
+  if (peer_ended_) lent_.clear();
+  if (!left_ || !lent_.empty()) return;
   SocketError ignored;
   socket_.close(ignored);
 }

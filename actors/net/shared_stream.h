@@ -33,7 +33,7 @@ struct SharedStreams final : Polled {
 
 /// A stream is kept alive by its pending operations, so that frames are still sent after its Connection has been destroyed. A
 /// stream that has ended, but has lent tensors, waits until the peer's socket is closed: then the peer does not read them any
-/// more.
+/// more. One that has borrowed from the memory of the peer's GPUs keeps its socket open while its own GPUs may read there.
 class SharedStream final : public std::enable_shared_from_this<SharedStream>, private Borrower {
   /// The most that one turn reads, so that no connection delays the others.
   static constexpr size_t max_per_turn = SharedRings::frame_bytes;
@@ -75,6 +75,7 @@ class SharedStream final : public std::enable_shared_from_this<SharedStream>, pr
   void fail(const Status& reason);
   void fail_soon(const Status& reason);
   void close();
+  void leave();
   void finish();
 
   boost::asio::io_context& io_;
@@ -92,7 +93,7 @@ class SharedStream final : public std::enable_shared_from_this<SharedStream>, pr
   std::optional<FrameDecoder> decoder_;
   std::deque<EncodedFrame> queue_;
   size_t piece_ = 0, offset_ = 0, unsent_ = 0;  ///< the next byte to write, in the first frame of the queue
-  bool reading_ = false, peer_ended_ = false, closed_ = false, work_queued_ = false;
+  bool reading_ = false, peer_ended_ = false, closed_ = false, left_ = false, work_queued_ = false;
 };
 
 }  // namespace troupe

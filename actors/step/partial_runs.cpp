@@ -72,7 +72,10 @@ void PartialRuns::tensors_arrived(const Message<wire::TensorsArrived>& message) 
 }
 
 void PartialRuns::take(uint64_t ordinal, PartialStep& run, uint32_t fetch, const Result<Tensor>& tensor) {
-  const Status status = tensor ? run.arrived(fetch, *tensor) : tensor.status();
+  Status status = tensor ? Status() : tensor.status();
+  if (tensor && tensor->valid() && tensor->memory() == MemoryKind::Device)
+    status = data_loss("the fetched tensor arrived in device memory, where the master cannot read it");
+  if (status.ok()) status = run.arrived(fetch, *tensor);
   if (!status.ok()) end(ordinal, status);
 }
 

@@ -72,6 +72,12 @@ void PartitionStep::send(const StepRequest& request, const ExecutorShared::Reque
   send_token(request, how, std::move(input.tensor), false);
 }
 
+bool PartitionStep::lends_memory(Activation activation) {
+  const auto& how = program_.requests[activation.node];
+  return how.kind == ExecutorShared::Kind::Send &&
+         shared_->options.site->node.gpu_borrowers.contains(how.peer->task);
+}
+
 bool PartitionStep::may_push(const Address& peer, size_t bytes) {
   if (outbox_.may_push(peer, bytes)) return true;
   {
@@ -113,6 +119,8 @@ void PartitionStep::give(const AnyMessage& message, Reply reply) {
 }
 
 void PartitionStep::give(const Offer& offer, Reply reply) {
+  if (!offer.cell && lends_memory(offer.activation))
+    return reply(Draft<wire::TensorTaken>().finish({offer.tensor}));
   if (!offer.cell) return give(offer.tensor, std::move(reply));
   Snapshot snapshot;
   switch (offer.cell->try_read(snapshot)) {
@@ -162,7 +170,7 @@ void PartitionStep::receive(const StepRequest& request, const ExecutorShared::Re
 }
 
 void PartitionStep::match(Activation activation, const TokenKey& key, Arrived value) {
-  if (!value.announced) return arrived(activation, std::move(value.reply));
+  if (!value.announced) return received(activation, std::move(value.reply));
   ActorNode& node = shared_->options.site->node;
   const auto peer = node.directory.find(*program_.requests[activation.node].peer);
   if (!peer) return arrived(activation, {peer.status(), {}, false});
@@ -175,8 +183,17 @@ void PartitionStep::match(Activation activation, const TokenKey& key, Arrived va
     Result<Tensor> tensor = answer ? answer->attachment(0) : Result<Tensor>(answer.status());
     StepReply reply{tensor.status(), {}, false};
     if (tensor) reply.outputs.push_back(std::move(*tensor));
-    self->arrived(activation, std::move(reply));
+    self->received(activation, std::move(reply));
   }));
+}
+
+void PartitionStep::received(Activation activation, StepReply reply) {
+  const bool on_device = !reply.outputs.empty() && reply.outputs[0].memory() == MemoryKind::Device;
+  if (on_device && !program_.plan->nodes()[activation.node].crosses_memory)
+    reply = {data_loss("the tensor that arrived lies in device memory, where its receiver cannot read it"),
+             {},
+             false};
+  arrived(activation, std::move(reply));
 }
 
 void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {

@@ -42,12 +42,15 @@ class PartitionStep final : public ServedStep {
 
  private:
   void request(StepRequest request) override;
+  bool lends_memory(Activation activation) override;
   void flush(FlushReason what) override;
   void failing(const Status& status) override;
   void ended(Status status) override;
 
   void send(const StepRequest& request, const ExecutorShared::Request& how);
   bool may_push(const Address& peer, size_t bytes);
+  /// Hands the tensor that has arrived to its Recv. Fails the step if it lies in device memory and the Recv does not take it there.
+  void received(Activation activation, StepReply reply);
   void receive(const StepRequest& request, const ExecutorShared::Request& how);
   /// Ends the step because a message for it contains `what`, which the step cannot take.
   void stray(const std::string& what);

@@ -54,7 +54,7 @@ Result<std::shared_ptr<CudaDevice>> CudaDevice::make(DeviceName name, uint64_t i
   TROUPE_RETURN_IF_FAILED(cuda_status(cudaSetDevice(options.index), "using a GPU"));
   TROUPE_ASSIGN(const uint64_t cap, memory_cap(options));
   const auto ordinal = static_cast<uint16_t>(options.index + 1);
-  TROUPE_ASSIGN(auto memory, GpuMemory::make(options.index, ordinal, cap, options.peers));
+  TROUPE_ASSIGN(auto memory, GpuMemory::make(ordinal, cap, options));
   std::shared_ptr<CudaDevice> device(
       new CudaDevice(std::move(name), incarnation, pool, options, std::move(memory)));
   TROUPE_RETURN_IF_FAILED(device->start());
@@ -65,7 +65,8 @@ CudaDevice::CudaDevice(DeviceName name, uint64_t incarnation, Pool& pool, const 
                        std::unique_ptr<GpuMemory> memory)
     : name_(std::move(name)), incarnation_(incarnation), options_(options),
       ordinal_(static_cast<uint16_t>(options.index + 1)), memory_(std::move(memory)),
-      context_(*memory_, host_memory_, pool, this), waits_for_kernels_(is_set("TROUPE_WAIT_FOR_KERNELS")) {}
+      host_memory_(options.shared), context_(*memory_, host_memory_, pool, this),
+      waits_for_kernels_(is_set("TROUPE_WAIT_FOR_KERNELS")) {}
 
 CudaDevice::~CudaDevice() {
   (void)cudaSetDevice(options_.index);
@@ -256,11 +257,14 @@ Completion CudaDevice::copy_now(const Tensor& from, Tensor& to) {
       "copying a tensor on a GPU"));
 }
 
-// The driver takes the way through the host where GPUs cannot reach each other.
+// The driver takes the way through the host where GPUs of this process cannot reach each other. Memory of another process is
+// reached where it is mapped.
 Completion CudaDevice::copy_from_peer(const Tensor& from, Tensor& to) {
   const int peer = from.buffer()->device - 1;
   const cudaError_t error =
-      cudaMemcpyPeerAsync(to.mutable_data(), options_.index, from.data(), peer, from.bytes(), stream_);
+      from.buffer()->device == PeerGpuMemory::ordinal
+          ? cudaMemcpyAsync(to.mutable_data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, stream_)
+          : cudaMemcpyPeerAsync(to.mutable_data(), options_.index, from.data(), peer, from.bytes(), stream_);
   if (error != cudaSuccess) return Completion(cuda_status(error, "copying a tensor from another GPU"));
   waiter_->after(stream_, [source = from](const Status&) {});
   return {};

@@ -1,50 +1,19 @@
 #include "devices/cuda/gpu_memory.h"
 
-#include <cuda.h>
-
 #include <algorithm>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "devices/cuda/cuda_status.h"
+#include "devices/cuda/memory_driver.h"
 #include "devices/range_allocator.h"
 #include "devices/replay_memory.h"
 
 namespace troupe {
 namespace {
 
-/// The functions of the driver that map memory. The library of the driver is loaded by CUDA's runtime.
-struct Driver {
-  decltype(&cuMemAddressReserve) reserve = nullptr;
-  decltype(&cuMemAddressFree) free = nullptr;
-  decltype(&cuMemCreate) create = nullptr;
-  decltype(&cuMemRelease) release = nullptr;
-  decltype(&cuMemMap) map = nullptr;
-  decltype(&cuMemUnmap) unmap = nullptr;
-  decltype(&cuMemSetAccess) set_access = nullptr;
-
-  Status load() {
-    const auto find = [](const char* name, auto& function) {
-      void* entry = nullptr;
-      cudaDriverEntryPointQueryResult found{};
-      const cudaError_t error =
-          cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found);
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(entry);
-      if (error == cudaSuccess && found == cudaDriverEntryPointSuccess) return Status();
-      return unavailable(std::string("the driver of the GPU is too old: it has no function ") + name);
-    };
-    TROUPE_RETURN_IF_FAILED(find("cuMemAddressReserve", reserve));
-    TROUPE_RETURN_IF_FAILED(find("cuMemAddressFree", free));
-    TROUPE_RETURN_IF_FAILED(find("cuMemCreate", create));
-    TROUPE_RETURN_IF_FAILED(find("cuMemRelease", release));
-    TROUPE_RETURN_IF_FAILED(find("cuMemMap", map));
-    TROUPE_RETURN_IF_FAILED(find("cuMemUnmap", unmap));
-    return find("cuMemSetAccess", set_access);
-  }
-};
-
-constexpr uint64_t granule = uint64_t{2} << 20;   // the unit of memory that the driver maps
+constexpr uint64_t granule = MemoryDriver::granule;
 constexpr uint64_t growth = uint64_t{128} << 20;  // the least memory that is mapped at a time
 
 uint64_t rounded(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -52,16 +21,17 @@ uint64_t rounded(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / un
 }  // namespace
 
 /// What the buffers share: it lives until the last of them is released.
-class GpuMemory::Core : public std::enable_shared_from_this<Core> {
+class GpuMemory::Core final : public std::enable_shared_from_this<Core>, private GpuArena {
  public:
-  Core(int index, uint16_t ordinal, uint64_t cap, std::span<const int> peers)
-      : index_(index), ordinal_(ordinal) {
-    for (const int peer : peers)
-      if (int can = 0; cudaDeviceCanAccessPeer(&can, peer, index) == cudaSuccess && can)
+  Core(uint16_t ordinal, uint64_t cap, const GpuOptions& options)
+      : index_(options.index), ordinal_(ordinal), shared_(options.shared) {
+    for (const int peer : options.peers)
+      if (int can = 0; cudaDeviceCanAccessPeer(&can, peer, index_) == cudaSuccess && can)
         peers_.push_back(peer);
     statistics_.cap = rounded(cap, granule);
   }
   ~Core() {
+    if (id_ != 0) shared_->remove(id_);
     if (base_ == 0) return;
     (void)cudaSetDevice(index_);
     for (const Piece& piece : pieces_) {
@@ -75,7 +45,10 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
     TROUPE_RETURN_IF_FAILED(driver_.load());
     TROUPE_RETURN_IF_FAILED(cuda_status(cudaSetDevice(index_), "using a GPU"));
     TROUPE_RETURN_IF_FAILED(cuda_status(cudaFree(nullptr), "starting a GPU"));
-    if (driver_.reserve(&base_, statistics_.cap, granule, 0, 0) == CUDA_SUCCESS) return {};
+    if (driver_.reserve(&base_, statistics_.cap, granule, 0, 0) == CUDA_SUCCESS) {
+      if (shared_ && can_export()) id_ = shared_->add_gpu(index_, *this);
+      return {};
+    }
     base_ = 0;
     return resource_exhausted("addresses for " + std::to_string(statistics_.cap) +
                               " bytes of a GPU could not be reserved");
@@ -95,6 +68,7 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
     auto* const buffer = new DeviceBuffer;
     buffer->kind = MemoryKind::Device;
     buffer->device = ordinal_;
+    buffer->arena = id_;
     buffer->data = reinterpret_cast<std::byte*>(base_ + range->offset);
     buffer->bytes = range->bytes;
     buffer->range = range;
@@ -123,15 +97,55 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
     CUmemGenericAllocationHandle handle;
   };
 
+  // GpuArena
+
+  std::span<const std::byte> addresses() const override {
+    return {reinterpret_cast<const std::byte*>(base_), statistics_.cap};
+  }
+  uint32_t parts_of(uint64_t bytes) const override {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find_if(
+        pieces_, [&](const Piece& piece) { return bytes <= piece.offset + piece.bytes; });
+    return at == pieces_.end() ? 0 : static_cast<uint32_t>(at - pieces_.begin()) + 1;
+  }
+  Result<ArenaPart> part(uint32_t index) const override {
+    const std::lock_guard lock(mutex_);
+    if (index >= pieces_.size()) return unavailable("a GPU has no such part of memory");
+    const Piece& piece = pieces_[index];
+    Descriptor file = exported(piece.handle);
+    if (!file) return unavailable("memory of a GPU could not be exported");
+    return ArenaPart{true, piece.offset, piece.bytes, statistics_.cap, std::move(file)};
+  }
+
+  Descriptor exported(CUmemGenericAllocationHandle handle) const {
+    int file = -1;
+    const CUresult done = driver_.export_handle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    return Descriptor(done == CUDA_SUCCESS ? file : -1);
+  }
+  /// Returns whether memory of this GPU can be exported to other processes.
+  bool can_export() {
+    CUmemGenericAllocationHandle handle{};
+    const CUmemAllocationProp kind = kind_of_memory(true);
+    if (driver_.create(&handle, granule, &kind, 0) != CUDA_SUCCESS) return false;
+    const Descriptor file = exported(handle);
+    (void)driver_.release(handle);
+    return static_cast<bool>(file);
+  }
+  CUmemAllocationProp kind_of_memory(bool exported) const {
+    CUmemAllocationProp kind{};
+    kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    kind.location = {CU_MEM_LOCATION_TYPE_DEVICE, {index_}};
+    if (exported) kind.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    return kind;
+  }
+
   /// Maps more memory at the end, so that a range of `wanted` bytes becomes free there.
   Status grow(uint64_t wanted) {
     const uint64_t missing = wanted - std::min(wanted, ranges_.free_at_end());
     const uint64_t room = statistics_.cap - ranges_.size();
     if (missing > room) return resource_exhausted("the cap would be exceeded");
     const uint64_t bytes = std::min(rounded(std::max(missing, growth), granule), room);
-    CUmemAllocationProp kind{};
-    kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    kind.location = {CU_MEM_LOCATION_TYPE_DEVICE, {index_}};
+    const CUmemAllocationProp kind = kind_of_memory(id_ != 0);
     Piece piece{ranges_.size(), bytes, {}};
     if (driver_.create(&piece.handle, bytes, &kind, 0) != CUDA_SUCCESS)
       return resource_exhausted("the GPU has no more memory");
@@ -154,12 +168,6 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
     return driver_.set_access(at, bytes, all.data(), all.size()) == CUDA_SUCCESS ||
            driver_.set_access(at, bytes, &all.back(), 1) == CUDA_SUCCESS;
   }
-  static CUmemAccessDesc access_of(int gpu) {
-    CUmemAccessDesc access{};
-    access.location = {CU_MEM_LOCATION_TYPE_DEVICE, {gpu}};
-    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    return access;
-  }
 
   Status exhausted(size_t bytes, const Status& why) const {
     return resource_exhausted("an allocation of " + std::to_string(bytes) + " bytes on a GPU: " + why.text() +
@@ -176,8 +184,10 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
 
   const int index_;
   const uint16_t ordinal_;
-  std::vector<int> peers_;  ///< the GPUs that can reach the memory
-  Driver driver_;
+  std::vector<int> peers_;  ///< the GPUs of the task that can reach the memory
+  const std::shared_ptr<SharedArenas> shared_;
+  uint32_t id_ = 0;  ///< among `shared_`; 0 if other processes cannot map the memory
+  MemoryDriver driver_;
   CUdeviceptr base_ = 0;
   mutable std::mutex mutex_;  ///< guards the members below
   RangeAllocator ranges_;
@@ -185,9 +195,9 @@ class GpuMemory::Core : public std::enable_shared_from_this<Core> {
   MemoryStatistics statistics_;
 };
 
-Result<std::unique_ptr<GpuMemory>> GpuMemory::make(int index, uint16_t ordinal, uint64_t cap,
-                                                   std::span<const int> peers) {
-  auto core = std::make_shared<Core>(index, ordinal, cap, peers);
+Result<std::unique_ptr<GpuMemory>> GpuMemory::make(uint16_t ordinal, uint64_t cap,
+                                                   const GpuOptions& options) {
+  auto core = std::make_shared<Core>(ordinal, cap, options);
   TROUPE_RETURN_IF_FAILED(core->reserve());
   return std::unique_ptr<GpuMemory>(new GpuMemory(std::move(core)));
 }

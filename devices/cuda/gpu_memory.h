@@ -4,8 +4,8 @@
 #pragma once
 
 #include <memory>
-#include <span>
 
+#include "devices/gpus.h"
 #include "devices/memory_statistics.h"
 #include "messages/values/buffer.h"
 
@@ -13,10 +13,10 @@ namespace troupe {
 
 class GpuMemory final : public Allocator {
  public:
-  /// `index` is the number of the GPU in CUDA's order, `ordinal` the value of Buffer::device. Those of the GPUs `peers` that can
-  /// reach the memory may copy from it. Fails with Unavailable or ResourceExhausted if the addresses cannot be reserved.
-  static Result<std::unique_ptr<GpuMemory>> make(int index, uint16_t ordinal, uint64_t cap,
-                                                 std::span<const int> peers);
+  /// `ordinal` is the value of Buffer::device. Those of the GPUs `options.peers` that can reach the memory may copy from it, and,
+  /// if the driver can share it and `options.shared` is set, so may GPUs of other processes. Fails with Unavailable or
+  /// ResourceExhausted if the addresses cannot be reserved.
+  static Result<std::unique_ptr<GpuMemory>> make(uint16_t ordinal, uint64_t cap, const GpuOptions& options);
   ~GpuMemory() override;
 
   /// Fails with ResourceExhausted, naming the size, the cap, and how much is in use.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "devices/arena.h"
 #include "devices/cuda/cuda_status.h"
 #include "devices/range_allocator.h"
 
@@ -13,8 +14,9 @@ namespace troupe {
 /// What the buffers share: it lives until the last of them is released.
 class PinnedMemory::Core : public std::enable_shared_from_this<Core> {
  public:
+  explicit Core(std::shared_ptr<SharedArenas> shared) : shared_(std::move(shared)) {}
   ~Core() {
-    for (const Slab& slab : slabs_) (void)cudaFreeHost(slab.data);
+    for (const Slab& slab : slabs_) (void)cudaHostUnregister(slab.arena.data());
   }
 
   Result<BufferRef> allocate(size_t bytes) {
@@ -30,7 +32,8 @@ class PinnedMemory::Core : public std::enable_shared_from_this<Core> {
   static constexpr uint64_t unit = RangeAllocator::alignment;
   static constexpr uint64_t least_slab = uint64_t{16} << 20;
   struct Slab {
-    std::byte* data = nullptr;
+    explicit Slab(Arena::Options options) : arena(std::move(options)) {}
+    Arena arena;
     RangeAllocator ranges;
   };
   struct PinnedBuffer : Buffer {
@@ -40,23 +43,32 @@ class PinnedMemory::Core : public std::enable_shared_from_this<Core> {
   };
 
   Result<Slab*> add_slab(uint64_t wanted) {
-    const uint64_t bytes = std::max(wanted, least_slab);
-    void* data = nullptr;
-    if (const cudaError_t error = cudaHostAlloc(&data, bytes, cudaHostAllocPortable); error != cudaSuccess) {
-      (void)cudaGetLastError();
-      return resource_exhausted("pinning " + std::to_string(bytes) +
-                                " bytes of host memory failed: " + cudaGetErrorString(error));
+    const uint64_t bytes =
+        (std::max(wanted, least_slab) + Arena::granule - 1) / Arena::granule * Arena::granule;
+    Slab& slab = slabs_.emplace_back(Arena::Options{.cap = bytes, .shared = shared_});
+    Status made = slab.arena.commit(bytes);
+    if (made.ok()) made = pin(slab.arena.data(), bytes);
+    if (!made.ok()) {
+      slabs_.pop_back();
+      return made;
     }
-    Slab& slab = slabs_.emplace_back();
-    slab.data = static_cast<std::byte*>(data);
     slab.ranges.grow(bytes);
     return &slab;
+  }
+
+  static Status pin(std::byte* data, uint64_t bytes) {
+    const cudaError_t error = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
+    if (error == cudaSuccess) return {};
+    (void)cudaGetLastError();
+    return resource_exhausted("pinning " + std::to_string(bytes) +
+                              " bytes of host memory failed: " + cudaGetErrorString(error));
   }
 
   BufferRef buffer(Slab& slab, RangeAllocator::Range* range) {
     auto* const buffer = new PinnedBuffer;
     buffer->kind = MemoryKind::Pinned;
-    buffer->data = slab.data + range->offset;
+    buffer->data = slab.arena.data() + range->offset;
+    buffer->arena = slab.arena.id();
     buffer->bytes = range->bytes;
     buffer->core = shared_from_this();
     buffer->slab = &slab;
@@ -69,11 +81,13 @@ class PinnedMemory::Core : public std::enable_shared_from_this<Core> {
     return BufferRef::adopt(buffer);
   }
 
+  const std::shared_ptr<SharedArenas> shared_;
   std::mutex mutex_;  ///< guards the slabs
   std::deque<Slab> slabs_;
 };
 
-PinnedMemory::PinnedMemory() : core_(std::make_shared<Core>()) {}
+PinnedMemory::PinnedMemory(std::shared_ptr<SharedArenas> shared)
+    : core_(std::make_shared<Core>(std::move(shared))) {}
 PinnedMemory::~PinnedMemory() = default;
 Result<BufferRef> PinnedMemory::allocate(size_t bytes) { return core_->allocate(bytes); }
 

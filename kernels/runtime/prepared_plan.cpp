@@ -121,7 +121,7 @@ class PlanPreparation {
     node.action = action_of(*node.node);
     node.runs_dead = is_transfer(*node.node->op);
     node.crosses_memory = node.runs_dead && is_on_device(*node.node, !node.node->inputs.empty());
-    node.goes_to_peer = node.crosses_memory && node.node->type() == "_Send" && is_for_peer(*node.node);
+    if (node.crosses_memory && node.node->type() == "_Send") node.to_gpu = receiver_of(*node.node);
     for (const EdgeType& type : node.node->output_types) node.makes_strings |= type.dtype == DType::String;
     for (const Output& input : node.node->inputs) node.takes_handles |= is_handle(graph.type(input));
     node.needs_initialized = needs_initialized(*node.node);
@@ -162,12 +162,14 @@ class PlanPreparation {
     return !lies_on_host(node, 0, is_input, dtype);
   }
 
-  bool is_for_peer(const Node& send) const {
+  ToGpu receiver_of(const Node& send) const {
     const DeviceName& own = prepared_->device().name();
     const auto receiver = DeviceName::parse(send.attrs.get<std::string>("recv_device"));
-    return receiver && own.type == "GPU" && receiver->type == "GPU" &&
-           !send.attrs.get<bool>("recv_on_host") && receiver->job == own.job &&
-           receiver->replica == own.replica && receiver->task == own.task;
+    if (!receiver || own.type != "GPU" || receiver->type != "GPU" || send.attrs.get<bool>("recv_on_host"))
+      return ToGpu::None;
+    const bool same =
+        receiver->job == own.job && receiver->replica == own.replica && receiver->task == own.task;
+    return same ? ToGpu::SameTask : ToGpu::OtherTask;
   }
 
   Status resolve(PreparedNode& node) {

@@ -32,6 +32,9 @@ enum class Action : uint8_t {
   Request,  ///< the StepHost carries the node out: Send, Recv, writes of variables, queues, ...
 };
 
+/// Which device a Send sends to, if that is a GPU that may copy the tensor from this one.
+enum class ToGpu : uint8_t { None, SameTask, OtherTask };
+
 struct PreparedNode {
   const Node* node = nullptr;
   const Kernel* kernel = nullptr;
@@ -55,8 +58,7 @@ struct PreparedNode {
   /// For a feed, a fetch, and a request that sends or receives a tensor, on a device with memory of its own: the tensor belongs
   /// there. What arrives is copied there, and what leaves is copied to the host.
   bool crosses_memory = false;
-  /// For a Send that crosses memory: another GPU of the task copies the tensor from this one.
-  bool goes_to_peer = false;
+  ToGpu to_gpu = ToGpu::None;  ///< for a Send that crosses memory
 };
 
 /// Returns the cell of a node that names state (VariableV2, VarHandleOp, FIFOQueueV2, Stage).

@@ -19,6 +19,8 @@ class StepHost {
   virtual ~StepHost() = default;
   /// The host replies with exactly one call of StepRunner::arrived(), from any thread, at once or later.
   virtual void request(StepRequest request) = 0;
+  /// Returns whether the receiver of a Send, a GPU of another task, can copy the tensor from the memory of this device.
+  virtual bool lends_memory(Activation) { return false; }
   /// A node waits for the value of a cell that is being changed in place. The host replies with exactly one call of
   /// StepRunner::value_arrived().
   virtual void read(Activation activation, uint32_t input, StateCell& cell) = 0;

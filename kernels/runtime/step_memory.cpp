@@ -96,12 +96,16 @@ Status StepContext::copy_inputs(Activation activation) {
 }
 
 // Replaces input 0 by a copy on the host. The node goes on when the copy has ended. What another GPU copies stays where it is; the
-// copy of nothing ends when the tensor has been computed.
+// copy of nothing ends when the tensor has been computed. A GPU of another task may read the tensor longer than the step lasts.
 void StepContext::bring_to_host(Activation activation) {
+  const PreparedNode& node = nodes_[activation.node];
+  const bool is_lent = node.to_gpu == ToGpu::OtherTask && host_->lends_memory(activation);
+  if (is_lent && uses_records_)
+    if (Status copied = copy_inputs(activation); !copied.ok()) return fail(node, std::move(copied));
   ++under_way_;
   ++copies_;
   Tensor& tensor = inputs(activation)->tensor;
-  const bool stays = nodes_[activation.node].goes_to_peer;
+  const bool stays = is_lent || node.to_gpu == ToGpu::SameTask;
   auto copy = to_host(stays ? Tensor(tensor.dtype(), Shape{0}, tensor.buffer()) : tensor, prepared_.device());
   Completion copied(copy.status());
   if (copy) {

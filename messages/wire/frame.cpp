@@ -48,21 +48,25 @@ Status over_limit(std::string_view what, uint64_t announced, std::string_view op
                             std::string(option) + " is " + std::to_string(limit));
 }
 
+Status cannot_send(const Tensor& tensor, std::string_view reason) {
+  return failed_precondition("a tensor " + tensor.signature() + " cannot be sent: it " + std::string(reason));
+}
+
+bool lies_on_gpu(const Tensor& tensor) { return tensor.valid() && tensor.memory() == MemoryKind::Device; }
+
 Status check_sendable(const Tensor& tensor) {
   std::string_view reason;
   if (!tensor.completion().ready())
     reason = "is still being computed";
   else if (!tensor.completion().status().ok())
     return tensor.completion().status();
-  else if (tensor.memory() == MemoryKind::Device)
-    reason = "lies in device memory";
   else if (tensor.layout() != 0)
     reason = "has a layout that is private to its kernel";
   else if (is_local(tensor.dtype()))
     reason = "has a dtype whose values have a meaning in this process only";
   else
     return {};
-  return failed_precondition("a tensor " + tensor.signature() + " cannot be sent: it " + std::string(reason));
+  return cannot_send(tensor, reason);
 }
 
 bool holds_strings(const Tensor& tensor) { return tensor.valid() && tensor.dtype() == DType::String; }
@@ -83,6 +87,22 @@ uint64_t wire_bytes(const Tensor& tensor) {
 struct Sizes {
   size_t table = 0, strings = 0, total = 0;
 };
+
+// Lends what can be lent. Fails if a tensor lies in device memory and is not lent.
+Result<std::vector<std::optional<Loan>>> lend(std::span<const Tensor> tensors, Lender* lender) {
+  std::vector<std::optional<Loan>> loans(tensors.size());
+  const auto lend = [&](size_t i) {
+    if (lender && tensors[i].valid() && is_plain(tensors[i].dtype())) loans[i] = lender->lend(tensors[i]);
+  };
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!lies_on_gpu(tensors[i])) continue;
+    lend(i);
+    if (!loans[i]) return cannot_send(tensors[i], "lies in device memory, which the receiver cannot read");
+  }
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (!loans[i]) lend(i);
+  return loans;
+}
 
 // Checks the message against the limits that every receiver has for a peer it trusts. A receiver may allow less.
 Result<Sizes> check_sizes(const AnyMessage& message) {
@@ -154,13 +174,10 @@ void EncodedFrame::add(std::span<const std::byte> piece) {
 Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lender* lender) {
   TROUPE_ASSIGN(Sizes sizes, check_sizes(message));
   const auto tensors = message.attachments();
+  TROUPE_ASSIGN(const auto loans, lend(tensors, lender));
   // Nothing may fail from here on: what is lent must be sent.
-  std::vector<std::optional<Loan>> loans(tensors.size());
-  for (size_t i = 0; lender && i < tensors.size(); ++i)
-    if (tensors[i].valid() && is_plain(tensors[i].dtype())) {
-      loans[i] = lender->lend(tensors[i]);
-      if (loans[i]) sizes.table += sizeof(WireLoan);
-    }
+  for (const auto& loan : loans)
+    if (loan) sizes.table += sizeof(WireLoan);
   EncodedFrame frame;
   frame.attachment_bytes_ = sizes.total;
   frame.own_.resize(sizeof(WireHeader) + sizes.table + sizes.strings);

@@ -5,6 +5,7 @@
 //   table: dtype, shape and length of each attachment
 //   attachments: plain tensors as they lie in memory; of a tensor of strings first all lengths, then all bytes
 // A tensor may be lent instead, if sender and receiver share memory: then the table says where its bytes are, and none are sent.
+// Only so can a tensor in the memory of a GPU travel; it arrives as one in device memory, too.
 // All numbers are little-endian. Plain tensors are sent from, and read into, their own memory. The decoder trusts no peer: it
 // checks each length before it allocates memory for it. One thread at a time may use an object.
 #pragma once
@@ -51,6 +52,9 @@ class Lender {
  public:
   /// Lends the tensor, and keeps it until the peer has returned the loan or is gone. Returns nothing if its bytes are to be sent.
   virtual std::optional<Loan> lend(const Tensor& tensor) = 0;
+  /// Returns whether lend() also takes tensors in the memory of any GPU of this process. If not, prepares it: the answer may
+  /// change later.
+  virtual bool lends_gpu_memory() { return false; }
 
  protected:
   ~Lender() = default;
@@ -91,9 +95,9 @@ class EncodedFrame {
 };
 
 /// Makes the frame of a message. Fails with FailedPrecondition if an attachment cannot be
-/// sent: if it lies in device memory, is still being computed, has an opaque layout, or is
-/// a resource or variant. Fails with ResourceExhausted if the message exceeds FrameLimits.
-/// The `lender` of the connection, if there is one, is asked about every plain tensor.
+/// sent: if it lies in device memory and cannot be lent, is still being computed, has an opaque
+/// layout, or is a resource or variant. Fails with ResourceExhausted if the message exceeds
+/// FrameLimits. The `lender` of the connection, if there is one, is asked about every plain tensor.
 Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lender* lender = nullptr);
 
 /// A decoded frame. Its `words` are not checked yet: receive<T>() of message_reader.h checks them and makes the message.

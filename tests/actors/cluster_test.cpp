@@ -112,8 +112,8 @@ BOOST_AUTO_TEST_CASE(nodes_share_memory_if_all_of_them_want_to) {
   {
     const auto client = make("client", {});
     train_a_little(*client, 100'000);
-    BOOST_TEST(client->transport_of(ps_task) == "shared memory");
-    BOOST_TEST(worker->transport_of(ps_task) == "shared memory");
+    BOOST_TEST(client->transport_of(ps_task).starts_with("shared memory"));
+    BOOST_TEST(worker->transport_of(ps_task).starts_with("shared memory"));
   }
   spec.transport = Transport::Tcp;
   {

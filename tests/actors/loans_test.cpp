@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_hundred_borrowers_leave_nothing_behind) {
 BOOST_AUTO_TEST_CASE(loans_of_what_is_not_there_are_refused) {
   auto rings = SharedRings::make();
   BOOST_TEST_REQUIRE(rings.ok());
-  Borrowed borrowed(rings->first.returns_from(0));
+  Borrowed borrowed(nullptr, rings->first.returns_from(0));
   const auto refused = [&](const Loan& loan, size_t count, const std::string& why) {
     const auto status = borrowed.borrow(loan, count).status();
     BOOST_TEST((status.code() == Code::InvalidArgument));
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(loans_of_what_is_not_there_are_refused) {
   refused({1, 0, 1}, 10, "has not sent");
   const Tensor tensor = lendable(3);
   const auto place = own_arenas->lend(tensor.data(), tensor.bytes());
-  borrowed.add_arena(1, value_or_throw(MappedFile::map(place->descriptor, 0, false)));
+  BOOST_TEST(borrowed.add_part(1, value_or_throw(own_arenas->part(place->arena, 0))).ok());
   refused({1, 64 * mebibyte + 1, 1}, 10, "offset");
   refused({1, 64 * mebibyte - 5, 1}, 10, "offset");
   refused({1, 5, 1}, ~size_t{0}, "offset");

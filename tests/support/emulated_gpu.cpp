@@ -3,6 +3,8 @@
 // the host that only the device may use: MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources
 // are compiled by the C++ compiler of the system.
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -25,10 +27,18 @@
 namespace troupe {
 namespace {
 
-/// Marks memory of the host as that of a device.
-class DeviceMemory final : public Allocator {
+/// Memory of the host, in a memory file, that counts as that of a device. Processes share it in parts, as real GPUs do.
+class DeviceMemory final : public Allocator, private GpuArena {
  public:
-  DeviceMemory(uint16_t ordinal, uint64_t cap) : ordinal_(ordinal), memory_({.cap = cap}) {}
+  DeviceMemory(uint16_t ordinal, uint64_t cap, std::shared_ptr<SharedArenas> shared)
+      : ordinal_(ordinal), memory_({.cap = cap, .shared = file_}), shared_(std::move(shared)) {
+    first_ = value_or_throw(memory_.allocate(1));  // the addresses are chosen now
+    whole_ = value_or_throw(file_->part(file_->lend(first_->data, 1)->arena, 0));
+    if (shared_) id_ = shared_->add_gpu(ordinal_ - 1, *this);
+  }
+  ~DeviceMemory() override {
+    if (shared_) shared_->remove(id_);
+  }
 
   Result<BufferRef> allocate(size_t bytes) override {
     auto allocated = memory_.allocate(bytes);
@@ -37,6 +47,7 @@ class DeviceMemory final : public Allocator {
     auto* const buffer = new Marked;
     buffer->kind = MemoryKind::Device;
     buffer->device = ordinal_;
+    buffer->arena = id_;
     buffer->data = host->data;
     buffer->bytes = host->bytes;
     buffer->host = std::move(host);
@@ -49,8 +60,58 @@ class DeviceMemory final : public Allocator {
   struct Marked : Buffer {
     BufferRef host;
   };
+  static constexpr uint64_t part_bytes = uint64_t{4} << 20;
+
+  std::span<const std::byte> addresses() const override {
+    return {first_->data - file_->lend(first_->data, 1)->offset, whole_.bytes};
+  }
+  uint32_t parts_of(uint64_t bytes) const override {
+    return static_cast<uint32_t>((std::max<uint64_t>(bytes, 1) + part_bytes - 1) / part_bytes);
+  }
+  Result<ArenaPart> part(uint32_t index) const override {
+    const uint64_t offset = index * part_bytes;
+    return ArenaPart{true, offset, std::min(part_bytes, whole_.bytes - offset), whole_.bytes,
+                     Descriptor(::dup(whole_.descriptor.number()))};
+  }
+
   const uint16_t ordinal_;
+  const std::shared_ptr<SharedArenas> file_ = std::make_shared<SharedArenas>();
   CachingAllocator memory_;
+  const std::shared_ptr<SharedArenas> shared_;
+  BufferRef first_;
+  ArenaPart whole_;
+  uint32_t id_ = 0;
+};
+
+/// Memory of an emulated GPU of another process.
+class MappedDeviceMemory final : public PeerGpuMemory {
+ public:
+  explicit MappedDeviceMemory(uint64_t bytes)
+      : bytes_(bytes), base_(static_cast<std::byte*>(::mmap(
+                           nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  ~MappedDeviceMemory() override { ::munmap(base_, bytes_); }
+
+  Status add(const ArenaPart& part) override {
+    struct stat file {};
+    const bool exists = ::fstat(part.descriptor.number(), &file) == 0 &&
+                        static_cast<uint64_t>(file.st_size) >= part.offset + part.bytes;
+    if (!exists || part.offset != mapped_ || part.bytes > bytes_ - mapped_)
+      return invalid_argument("a part of an emulated GPU does not follow the one before");
+    if (::mmap(base_ + part.offset, part.bytes, PROT_READ, MAP_SHARED | MAP_FIXED, part.descriptor.number(),
+               static_cast<off_t>(part.offset)) == MAP_FAILED)
+      return unavailable("a part of an emulated GPU cannot be mapped");
+    mapped_ += part.bytes;
+    return {};
+  }
+  Result<std::byte*> find(uint64_t offset, uint64_t bytes) const override {
+    if (offset <= mapped_ && bytes <= mapped_ - offset) return base_ + offset;
+    return invalid_argument("bytes of an emulated GPU are lent that are not mapped");
+  }
+
+ private:
+  const uint64_t bytes_;
+  std::byte* const base_;
+  uint64_t mapped_ = 0;
 };
 
 using Work = std::vector<std::function<void()>>;
@@ -169,9 +230,11 @@ std::unique_ptr<GpuRecorder> EmulatedQueue::make_recorder() {
 
 class EmulatedGpu final : public Device {
  public:
-  EmulatedGpu(DeviceName name, uint64_t incarnation, Pool& pool, uint16_t ordinal, uint64_t cap)
-      : name_(std::move(name)), incarnation_(incarnation), ordinal_(ordinal), memory_(ordinal, cap),
-        queue_(name_.text()), context_(memory_, heap_allocator(), pool, &queue_) {}
+  EmulatedGpu(DeviceName name, uint64_t incarnation, Pool& pool, uint16_t ordinal, uint64_t cap,
+              std::shared_ptr<SharedArenas> shared)
+      : name_(std::move(name)), incarnation_(incarnation), ordinal_(ordinal), memory_(ordinal, cap, shared),
+        host_memory_({.cap = cap, .shared = std::move(shared)}), queue_(name_.text()),
+        context_(memory_, host_memory_, pool, &queue_) {}
 
   const DeviceName& name() const override { return name_; }
   std::string_view type() const override { return "GPU"; }
@@ -193,6 +256,7 @@ class EmulatedGpu final : public Device {
   const uint64_t incarnation_;
   const uint16_t ordinal_;
   DeviceMemory memory_;
+  CachingAllocator host_memory_;
   EmulatedQueue queue_;
   DeviceContext context_;
 };
@@ -210,7 +274,11 @@ Result<std::shared_ptr<Device>> make_gpu(DeviceName name, uint64_t incarnation, 
                                                : (uint64_t{1} << 34) / static_cast<uint64_t>(options.sharers);
   const auto ordinal = static_cast<uint16_t>(options.index + 1);
   return std::shared_ptr<Device>(
-      std::make_shared<EmulatedGpu>(std::move(name), incarnation, pool, ordinal, cap));
+      std::make_shared<EmulatedGpu>(std::move(name), incarnation, pool, ordinal, cap, options.shared));
+}
+
+Result<std::unique_ptr<PeerGpuMemory>> map_peer_gpu_memory(std::span<const int>, uint64_t bytes) {
+  return std::unique_ptr<PeerGpuMemory>(std::make_unique<MappedDeviceMemory>(bytes));
 }
 
 }  // namespace troupe
