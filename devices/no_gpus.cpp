@@ -12,7 +12,8 @@ Status without_cuda() {
 
 Result<int> count_gpus() { return without_cuda(); }
 
-Result<std::shared_ptr<Device>> make_gpu(DeviceName, uint64_t, Pool&, const GpuOptions&) {
+Result<std::shared_ptr<Device>> make_gpu(DeviceName, uint64_t, Pool&,  // NOLINT: by value, as with CUDA
+                                         const GpuOptions&) {
   return without_cuda();
 }
 

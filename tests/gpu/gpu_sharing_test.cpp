@@ -112,6 +112,20 @@ class OtherProcess {
 
 BOOST_AUTO_TEST_SUITE(gpu_sharing, *boost::unit_test::precondition(needs_gpu))
 
+// So that tests find host code that takes such a tensor for one of its own.
+BOOST_FIXTURE_TEST_CASE(the_host_does_not_reach_the_memory_of_a_gpu, Sharing) {
+  const Tensor there = on_gpu(values);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);
+    ::_exit(there.as<float>()[0] == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(WIFSIGNALED(status));
+  BOOST_TEST(WTERMSIG(status) == SIGSEGV);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_gpu_copies_what_another_process_lends, Sharing) {
   Peer peer;
   join(peer);

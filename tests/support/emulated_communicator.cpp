@@ -9,6 +9,8 @@
 #include <thread>
 #include <type_traits>
 
+#include "tests/support/emulated_memory.h"
+
 namespace troupe {
 namespace {
 
@@ -111,6 +113,7 @@ Status EmulatedCommunicator::exchange(const GpuExchange& what) {
 
 /// Copies a tensor of this member to its place, multiplied by its weight, as NCCL does.
 Status EmulatedCommunicator::lay_down(const GpuExchange& what, const Tensor& from) {
+  const GpuWork laying;
   const bool weighted = what.reduction == GpuReduction::WeightedSum;
   return for_number(from.dtype(), [&]<class T>(std::type_identity<T>) {
     const auto weight = static_cast<T>(weighted ? what.weight : 1);
@@ -121,6 +124,7 @@ Status EmulatedCommunicator::lay_down(const GpuExchange& what, const Tensor& fro
 }
 
 Status EmulatedCommunicator::reduce(const GpuExchange& what, size_t index) {
+  const GpuWork reducing;
   Tensor to = what.to[index];
   return for_number(to.dtype(), [&]<class T>(std::type_identity<T>) {
     for (size_t e = 0; e < static_cast<size_t>(to.elements()); ++e) {

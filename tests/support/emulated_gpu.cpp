@@ -1,10 +1,8 @@
 // GPUs for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, or as many
-// as TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h). Its memory is memory of
-// the host that only the device may use: MemoryKind::Device. Recorded kernels are closures that run when they are issued. Sources
-// are compiled by the C++ compiler of the system.
+// as TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h), in memory that nothing else
+// reaches (emulated_memory.h). Recorded kernels are closures that run when they are issued. Sources are compiled by the C++ compiler
+// of the system.
 #include <dlfcn.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -20,99 +18,12 @@
 #include "devices/caching_allocator.h"
 #include "devices/gpu_recorder.h"
 #include "devices/gpus.h"
-#include "devices/replay_memory.h"
 #include "tests/support/emulated_communicator.h"
+#include "tests/support/emulated_memory.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe {
 namespace {
-
-/// Memory of the host, in a memory file, that counts as that of a device. Processes share it in parts, as real GPUs do.
-class DeviceMemory final : public Allocator, private GpuArena {
- public:
-  DeviceMemory(uint16_t ordinal, uint64_t cap, std::shared_ptr<SharedArenas> shared)
-      : ordinal_(ordinal), memory_({.cap = cap, .shared = file_}), shared_(std::move(shared)) {
-    first_ = value_or_throw(memory_.allocate(1));  // the addresses are chosen now
-    whole_ = value_or_throw(file_->part(file_->lend(first_->data, 1)->arena, 0));
-    if (shared_) id_ = shared_->add_gpu(ordinal_ - 1, *this);
-  }
-  ~DeviceMemory() override {
-    if (shared_) shared_->remove(id_);
-  }
-
-  Result<BufferRef> allocate(size_t bytes) override {
-    auto allocated = memory_.allocate(bytes);
-    if (!allocated && ReplayMemory::release_idle(*this)) allocated = memory_.allocate(bytes);
-    TROUPE_ASSIGN(BufferRef host, std::move(allocated));
-    auto* const buffer = new Marked;
-    buffer->kind = MemoryKind::Device;
-    buffer->device = ordinal_;
-    buffer->arena = id_;
-    buffer->data = host->data;
-    buffer->bytes = host->bytes;
-    buffer->host = std::move(host);
-    buffer->release = [](Buffer* self) { delete static_cast<Marked*>(self); };
-    return BufferRef::adopt(buffer);
-  }
-  MemoryStatistics statistics() const { return memory_.statistics(); }
-
- private:
-  struct Marked : Buffer {
-    BufferRef host;
-  };
-  static constexpr uint64_t part_bytes = uint64_t{4} << 20;
-
-  std::span<const std::byte> addresses() const override {
-    return {first_->data - file_->lend(first_->data, 1)->offset, whole_.bytes};
-  }
-  uint32_t parts_of(uint64_t bytes) const override {
-    return static_cast<uint32_t>((std::max<uint64_t>(bytes, 1) + part_bytes - 1) / part_bytes);
-  }
-  Result<ArenaPart> part(uint32_t index) const override {
-    const uint64_t offset = index * part_bytes;
-    return ArenaPart{true, offset, std::min(part_bytes, whole_.bytes - offset), whole_.bytes,
-                     Descriptor(::dup(whole_.descriptor.number()))};
-  }
-
-  const uint16_t ordinal_;
-  const std::shared_ptr<SharedArenas> file_ = std::make_shared<SharedArenas>();
-  CachingAllocator memory_;
-  const std::shared_ptr<SharedArenas> shared_;
-  BufferRef first_;
-  ArenaPart whole_;
-  uint32_t id_ = 0;
-};
-
-/// Memory of an emulated GPU of another process.
-class MappedDeviceMemory final : public PeerGpuMemory {
- public:
-  explicit MappedDeviceMemory(uint64_t bytes)
-      : bytes_(bytes), base_(static_cast<std::byte*>(::mmap(
-                           nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
-  ~MappedDeviceMemory() override { ::munmap(base_, bytes_); }
-
-  Status add(const ArenaPart& part) override {
-    struct stat file {};
-    const bool exists = ::fstat(part.descriptor.number(), &file) == 0 &&
-                        static_cast<uint64_t>(file.st_size) >= part.offset + part.bytes;
-    if (!exists || part.offset != mapped_ || part.bytes > bytes_ - mapped_)
-      return invalid_argument("a part of an emulated GPU does not follow the one before");
-    if (::mmap(base_ + part.offset, part.bytes, PROT_READ, MAP_SHARED | MAP_FIXED, part.descriptor.number(),
-               static_cast<off_t>(part.offset)) == MAP_FAILED)
-      return unavailable("a part of an emulated GPU cannot be mapped");
-    mapped_ += part.bytes;
-    return {};
-  }
-  Result<std::byte*> find(uint64_t offset, uint64_t bytes) const override {
-    if (offset <= mapped_ && bytes <= mapped_ - offset) return base_ + offset;
-    return invalid_argument("bytes of an emulated GPU are lent that are not mapped");
-  }
-
- private:
-  const uint64_t bytes_;
-  std::byte* const base_;
-  uint64_t mapped_ = 0;
-};
 
 using Work = std::vector<std::function<void()>>;
 
@@ -171,6 +82,10 @@ class EmulatedQueue : public GpuQueue {
     return *end - *begin;
   }
   void poll() override {}
+  void issue_on_host(std::function<void()> work) override {
+    const GpuWork issued;
+    GpuQueue::issue_on_host(std::move(work));
+  }
   bool tf32() const override { return false; }
   std::unique_ptr<GpuRecorder> make_recorder() override;
   Result<std::string> exchange_name() override {
@@ -208,6 +123,7 @@ class EmulatedRecorder final : public GpuRecorder {
     return std::unique_ptr<RecordedGroup>(std::move(group));
   }
   Status issue(RecordedGroup& group) override {
+    const GpuWork issued;
     for (const EmulatedPiece* const piece : static_cast<EmulatedGroup&>(group).pieces)
       for (const auto& work : piece->work) work();
     return {};
@@ -247,7 +163,10 @@ class EmulatedGpu final : public Device {
   Completion run(std::function<Status(DeviceContext&)> work) override { return Completion(work(context_)); }
   Completion copy(const Tensor& from, Tensor& to) override {
     if (Status valid = check_copy(*this, from, to); !valid.ok()) return Completion(std::move(valid));
-    std::memcpy(to.mutable_data(), from.data(), from.bytes());
+    {
+      const GpuWork copying;
+      std::memcpy(to.mutable_data(), from.data(), from.bytes());
+    }
     return to.memory() == MemoryKind::Device ? Completion() : Completion(take_fault(*queue_.fault()));
   }
 
@@ -255,7 +174,7 @@ class EmulatedGpu final : public Device {
   const DeviceName name_;
   const uint64_t incarnation_;
   const uint16_t ordinal_;
-  DeviceMemory memory_;
+  EmulatedMemory memory_;
   CachingAllocator host_memory_;
   EmulatedQueue queue_;
   DeviceContext context_;
@@ -275,10 +194,6 @@ Result<std::shared_ptr<Device>> make_gpu(DeviceName name, uint64_t incarnation, 
   const auto ordinal = static_cast<uint16_t>(options.index + 1);
   return std::shared_ptr<Device>(
       std::make_shared<EmulatedGpu>(std::move(name), incarnation, pool, ordinal, cap, options.shared));
-}
-
-Result<std::unique_ptr<PeerGpuMemory>> map_peer_gpu_memory(std::span<const int>, uint64_t bytes) {
-  return std::unique_ptr<PeerGpuMemory>(std::make_unique<MappedDeviceMemory>(bytes));
 }
 
 }  // namespace troupe
