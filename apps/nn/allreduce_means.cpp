@@ -16,6 +16,19 @@ int64_t bytes_of(const Scope& scope, Output gradient) {
          static_cast<int64_t>(size_of(scope.dtype(gradient)));
 }
 
+/// Returns the mean of a dense gradient over some shards, which have so many samples. Shards without samples count nothing, whatever
+/// their gradients are.
+Output mean_of_shards(const Scope& scope, const std::vector<AllReduceMeans::Shard>& shards, size_t gradient,
+                      Output all_samples) {
+  if (shards.size() == 1) return std::get<Output>(shards.front().gradients[gradient]);
+  std::vector<Output> sums;
+  for (const AllReduceMeans::Shard& shard : shards) {
+    const auto value = std::get<Output>(shard.gradients[gradient]);
+    sums.push_back(mul_no_nan(scope, value, as_type(scope, shard.samples, scope.dtype(value))));
+  }
+  return div_no_nan(scope, add_n(scope, sums), as_type(scope, all_samples, scope.dtype(sums[0])));
+}
+
 }  // namespace
 
 std::vector<Gradient> AllReduceMeans::of(const Scope& scope, const std::vector<Shard>& shards,
@@ -53,23 +66,51 @@ Attributes AllReduceMeans::attributes(const Shard& shard, const std::string& key
 void AllReduceMeans::add_bucket(const Scope& scope, const std::vector<Shard>& shards,
                                 const std::vector<size_t>& bucket, int64_t root,
                                 std::vector<Gradient>& means) {
-  const std::string key = "bucket_" + std::to_string(buckets_++);
   const DType dtype = scope.dtype(std::get<Output>(shards.front().gradients[bucket.front()]));
-  const bool on_gpus = !gpus_.empty() && (dtype == DType::Float || dtype == DType::Double);
+  if (!gpus_.empty() && (dtype == DType::Float || dtype == DType::Double))
+    return add_bucket_on_gpus(scope, shards, bucket, root, means);
+  const std::string key = "bucket_" + std::to_string(buckets_++);
   for (const Shard& shard : shards) {
-    const Scope there = on_gpus ? scope.with_device(gpus_[static_cast<size_t>(shard.index)]) : scope;
     std::vector<Output> inputs;
     for (const size_t i : bucket) inputs.push_back(std::get<Output>(shard.gradients[i]));
-    inputs.push_back(shard.samples);
-    Attributes attrs = attributes(shard, key);
-    if (on_gpus) attrs.set("members", gpus_);
-    attrs.set("N", static_cast<int64_t>(bucket.size()));
-    attrs.set("root", root);
-    const NodeId node = there.with_prefix("allreduce").with_name(key).add("WeightedAllReduce", inputs, attrs);
+    const auto results = add_member(scope, attributes(shard, key), inputs, shard.samples, root);
     if (&shard == &shards.front())
-      for (uint32_t i = 0; i < bucket.size(); ++i) means[bucket[i]] = Output{node, i};
-    nodes_.push_back({node, Output::control});
+      for (size_t i = 0; i < bucket.size(); ++i) means[bucket[i]] = results[i];
   }
+}
+
+/// The GPU first takes the means over the shards of this graph, and then part in those over all graphs as one member.
+void AllReduceMeans::add_bucket_on_gpus(const Scope& scope, const std::vector<Shard>& shards,
+                                        const std::vector<size_t>& bucket, int64_t root,
+                                        std::vector<Gradient>& means) {
+  const std::string key = "bucket_" + std::to_string(buckets_++);
+  const Shard& first = shards.front();
+  const Scope there = scope.with_device(gpus_[static_cast<size_t>(first.index)]);
+  std::vector<Output> samples;
+  for (const Shard& shard : shards) samples.push_back(shard.samples);
+  const Output all_samples =
+      samples.size() == 1 ? samples[0] : add_n(scope.with_device("/device:CPU:0"), samples);
+  std::vector<Output> inputs;
+  for (const size_t i : bucket) inputs.push_back(mean_of_shards(there, shards, i, all_samples));
+  Attributes attrs = attributes(first, key);
+  attrs.set("members", gpus_);
+  const auto results = add_member(there, std::move(attrs), inputs, all_samples, root);
+  for (size_t i = 0; i < bucket.size(); ++i) means[bucket[i]] = results[i];
+}
+
+std::vector<Output> AllReduceMeans::add_member(const Scope& there, Attributes attrs,
+                                               std::vector<Output> inputs, Output samples, int64_t root) {
+  const auto count = static_cast<uint32_t>(inputs.size());
+  const std::string key = attrs.get<std::string>("key");
+  attrs.set("N", static_cast<int64_t>(count));
+  attrs.set("root", root);
+  inputs.push_back(samples);
+  const NodeId node =
+      there.with_prefix("allreduce").with_name(key).add("WeightedAllReduce", inputs, std::move(attrs));
+  nodes_.push_back({node, Output::control});
+  std::vector<Output> results;
+  for (uint32_t i = 0; i < count; ++i) results.push_back({node, i});
+  return results;
 }
 
 template <class Input>

@@ -21,9 +21,9 @@ class AllReduceMeans {
     Output samples;                   ///< an int64 scalar: the number of samples of the shard
     std::vector<Gradient> gradients;  ///< of the same variables in all shards; rows may occur several times
   };
-  /// `members` has the device of each shard, a CPU. `group` must differ between trainings that share devices. `gpus` has a GPU for
-  /// each shard, or nothing: these GPUs, which differ, compute the means of dense gradients of float and double, and add in an
-  /// order of their own.
+  /// `members` has the device of each shard, a CPU. `group` must differ between trainings that share devices. `gpus` is empty, or has
+  /// a GPU for each graph, in the order of their first shards: these GPUs, which differ, compute the means of dense gradients of
+  /// float and double, and add in an order of their own. Then the first shards of the graphs are 0, 1, ...
   AllReduceMeans(std::vector<std::string> members, std::string group, std::vector<std::string> gpus = {})
       : members_(std::move(members)), gpus_(std::move(gpus)), group_(std::move(group)) {}
 
@@ -42,6 +42,11 @@ class AllReduceMeans {
  private:
   void add_bucket(const Scope& scope, const std::vector<Shard>& shards, const std::vector<size_t>& bucket,
                   int64_t root, std::vector<Gradient>& means);
+  void add_bucket_on_gpus(const Scope& scope, const std::vector<Shard>& shards,
+                          const std::vector<size_t>& bucket, int64_t root, std::vector<Gradient>& means);
+  /// Adds the node of one member. Returns its outputs, a mean for each input.
+  std::vector<Output> add_member(const Scope& there, Attributes attrs, std::vector<Output> inputs,
+                                 Output samples, int64_t root);
   IndexedSlices mean_of_rows(const Scope& scope, const std::vector<Shard>& shards, size_t gradient);
   /// Adds a collective for each shard, with the input that `input(shard)` returns, and returns the result.
   template <class Input>

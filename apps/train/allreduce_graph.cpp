@@ -92,7 +92,7 @@ class Builder {
     std::vector<Output> variables;
     std::vector<nn::AllReduceMeans::Shard> shards;
     for (size_t i = 0; i < towers_.size(); ++i) shards.push_back(contribution(i, optimizer, variables));
-    nn::AllReduceMeans all_means(peers_.tasks_of_shards(), peers_.group(), peers_.gpus_of_shards());
+    nn::AllReduceMeans all_means(peers_.tasks_of_shards(), peers_.group(), peers_.gpus());
     const auto means = all_means.of(here_, shards, roots(variables));
 
     const Scope& root = builder_.root();

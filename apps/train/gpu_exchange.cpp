@@ -17,9 +17,9 @@ using config::Collectives;
 std::string objection(const config::RunConfig& config, const std::optional<ClusterSpec>& cluster,
                       size_t workers) {
   const auto& replication = config.train.replication;
-  if (config.shards() != static_cast<int64_t>(workers))
-    return "there are " + std::to_string(config.shards()) + " shards and " + std::to_string(workers) +
-           " workers; each worker must have one shard";
+  if (config.shards() < static_cast<int64_t>(workers))
+    return "there are fewer shards (" + std::to_string(config.shards()) + ") than workers (" +
+           std::to_string(workers) + "); each worker must have one";
   if (replication.compression != "none")
     return "gradients are compressed (train.replication.compression = \"" + replication.compression + "\")";
   if (replication.collectives == Collectives::Auto && cluster && cluster->tls)

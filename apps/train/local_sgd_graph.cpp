@@ -47,7 +47,7 @@ class Builder {
   /// sends their new values to the others.
   void add_average() {
     const Scope scope = here_.with_prefix("average");
-    nn::AllReduceMeans all_means(peers_.tasks_of_shards(), peers_.group(), peers_.gpus_of_shards());
+    nn::AllReduceMeans all_means(peers_.tasks_of_shards(), peers_.group(), peers_.gpus());
     const auto means = all_means.of(scope, copies_of_shards(scope));
     std::vector<Output> targets = all_means.nodes(), owned;
     std::map<NodeId, Output> values;  // of the variables after the averaging

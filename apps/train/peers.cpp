@@ -34,10 +34,10 @@ std::vector<std::string> Peers::tasks_of_shards() const {
   return tasks;
 }
 
-std::vector<std::string> Peers::gpus_of_shards() const {
+std::vector<std::string> Peers::gpus() const {
   std::vector<std::string> gpus;
   if (!exchanges_on_gpus_) return gpus;
-  for (const std::string& task : tasks_of_shards()) gpus.push_back(task + "/device:GPU:0");
+  for (const std::string& task : tasks()) gpus.push_back(task + "/device:GPU:0");
   return gpus;
 }
 

@@ -24,8 +24,8 @@ class Peers {
   /// Returns the task of each worker that has shards, and of the worker of each shard.
   std::vector<std::string> tasks() const;
   std::vector<std::string> tasks_of_shards() const;
-  /// Returns the GPUs on which the shards' workers add tensors up, by shard; nothing if they do so on CPUs.
-  std::vector<std::string> gpus_of_shards() const;
+  /// Returns the GPUs on which the workers add tensors up, by worker; nothing if they do so on CPUs.
+  std::vector<std::string> gpus() const;
   /// Returns the worker that owns a variable, and whether it is this one.
   static int64_t owner_of(const Scope& scope, Output variable);
   bool is_mine(const Scope& scope, Output variable) const { return owner_of(scope, variable) == worker_; }

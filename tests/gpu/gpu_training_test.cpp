@@ -44,6 +44,12 @@ const Settings models[] = {
     {"run.gpus=-1", "train.replication.mode=allreduce", "train.optimizer={type=\"adam\",lr=0.01}",
      "train.average=0.9", "train.replication.shard_optimizer=true"}};
 
+/// Adds a setting with which each worker has two shards, or three and two.
+Settings with_shards(Settings model, int shards) {
+  model.push_back("train.replication.shards=" + std::to_string(shards));
+  return model;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(gpu_training, *boost::unit_test::precondition(needs_gpu))
@@ -66,7 +72,7 @@ BOOST_AUTO_TEST_CASE(workers_that_add_gradients_up_on_gpus_differ_in_the_last_bi
     BOOST_TEST_MESSAGE("skipped: it needs NCCL and a GPU for each worker");
     return;
   }
-  for (const Settings& model : models) {
+  for (const Settings& model : {models[0], models[1], with_shards(models[0], 5), with_shards(models[1], 4)}) {
     const TrainingOutcome host = by_workers(model, false), gpus = by_workers(model, true);
     for (size_t i = 0; i < host.losses.size(); ++i)
       BOOST_TEST(gpus.losses[i] == host.losses[i], boost::test_tools::tolerance(1e-3));
