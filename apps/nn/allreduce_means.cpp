@@ -16,8 +16,8 @@ int64_t bytes_of(const Scope& scope, Output gradient) {
          static_cast<int64_t>(size_of(scope.dtype(gradient)));
 }
 
-/// Returns the mean of a dense gradient over some shards, which have so many samples. Shards without samples count nothing, whatever
-/// their gradients are.
+/// Returns the mean of a dense gradient over some shards, which have so many samples. Shards without samples count nothing,
+/// whatever their gradients are.
 Output mean_of_shards(const Scope& scope, const std::vector<AllReduceMeans::Shard>& shards, size_t gradient,
                       Output all_samples) {
   if (shards.size() == 1) return std::get<Output>(shards.front().gradients[gradient]);

@@ -21,9 +21,9 @@ class AllReduceMeans {
     Output samples;                   ///< an int64 scalar: the number of samples of the shard
     std::vector<Gradient> gradients;  ///< of the same variables in all shards; rows may occur several times
   };
-  /// `members` has the device of each shard, a CPU. `group` must differ between trainings that share devices. `gpus` is empty, or has
-  /// a GPU for each graph, in the order of their first shards: these GPUs, which differ, compute the means of dense gradients of
-  /// float and double, and add in an order of their own. Then the first shards of the graphs are 0, 1, ...
+  /// `members` has the device of each shard, a CPU. `group` must differ between trainings that share devices. `gpus` is empty, or
+  /// has a GPU for each graph, in the order of their first shards: these GPUs, which differ, compute the means of dense gradients
+  /// of float and double, and add in an order of their own. Then the first shards of the graphs are 0, 1, ...
   AllReduceMeans(std::vector<std::string> members, std::string group, std::vector<std::string> gpus = {})
       : members_(std::move(members)), gpus_(std::move(gpus)), group_(std::move(group)) {}
 

@@ -68,8 +68,9 @@ RowPlaces places_of(const Scope& scope, const PartitionedVariable& table, Output
 
 Output range_check(const Scope& scope, const PartitionedVariable& table, Output ids) {
   const Output least = min(scope, ids, 0), greatest = max(scope, ids, 0);
+  // The last number less the greatest id cannot overflow unless the least id is negative, too.
   const Output all_inside =
-      logical_and(scope, greater_equal(scope, least, 0), less(scope, greatest, table.shape[0]));
+      greater_equal(scope, minimum(scope, least, sub(scope, table.shape[0] - 1, greatest)), 0);
   const auto text = [&](const std::string& value) {
     return scope.constant(Tensor::scalar<std::string>(value));
   };

@@ -14,12 +14,8 @@ namespace {
 using config::Collectives;
 
 /// Returns why a run cannot have it, whatever GPUs there are; empty if it can.
-std::string objection(const config::RunConfig& config, const std::optional<ClusterSpec>& cluster,
-                      size_t workers) {
+std::string objection(const config::RunConfig& config, const std::optional<ClusterSpec>& cluster) {
   const auto& replication = config.train.replication;
-  if (config.shards() < static_cast<int64_t>(workers))
-    return "there are fewer shards (" + std::to_string(config.shards()) + ") than workers (" +
-           std::to_string(workers) + "); each worker must have one";
   if (replication.compression != "none")
     return "gradients are compressed (train.replication.compression = \"" + replication.compression + "\")";
   if (replication.collectives == Collectives::Auto && cluster && cluster->tls)
@@ -58,7 +54,7 @@ std::string ask(Runtime& runtime, const Trainers& trainers) {
 bool exchange_on_gpus(Runtime& runtime, const config::RunConfig& config, const Trainers& trainers) {
   const Collectives collectives = config.train.replication.collectives;
   if (!is_among_peers(config) || collectives == Collectives::Host || trainers.size() < 2) return false;
-  std::string reason = objection(config, runtime.impl().options.cluster, trainers.size());
+  std::string reason = objection(config, runtime.impl().options.cluster);
   if (reason.empty()) reason = ask(runtime, trainers);
   if (reason.empty() || collectives == Collectives::Auto) return reason.empty();
   throw Error(failed_precondition(

@@ -78,7 +78,7 @@ void Crossings::add_transfer(const Key& key) {
   if (!is_new) return;
   const FrameId frame = frames_.of_outputs[key.source.node];
   transfers_.push_back({key.source, device_[key.source.node], key.to, key.host, frame, key.late_reader});
-  if (frame != root_frame) receives_on_[frame].insert(key.to);
+  if (frame != root_frame && device_[key.source.node] != key.to) receives_on_[frame].insert(key.to);
 }
 
 void Crossings::add_copy(NodeId node, DeviceId device) {

@@ -1,7 +1,8 @@
 // MemoryKinds: which tensors of a placed graph are in host memory although their node runs on another device (features.md I4).
-// The definitions of ops say so (ArgDef::on_host). Control-flow ops keep int32, bool and string tensors there,
-// which are shapes, counters and predicates. Constants and feeds are there if nothing on their device needs them elsewhere. On a
-// CPU there is one memory only. Used by the partitioner and by plans. One thread.
+// The definitions of ops say so (ArgDef::on_host), and arithmetic with int32 is done there (host_integers.h). Control-flow ops keep
+// int32, bool and string tensors there, which are shapes, counters and predicates. Constants and feeds are there if a node on their
+// device takes them there, or none needs them elsewhere. Nodes that pass on their input leave it where it lies. On a CPU there is
+// one memory only. Used by the partitioner and by plans. One thread.
 #pragma once
 
 #include <span>
@@ -11,12 +12,13 @@
 namespace troupe {
 
 /// Returns whether a node on a device with memory of its own takes input `index`, of this dtype, in host memory, or yields that
-/// output there.
+/// output there. The answer means nothing for nodes that pass on their input (host_integers.h).
 bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype);
 
-/// Returns for each node of a graph whether it is a constant or a feed that no node on its device takes in the memory of the
-/// device. `same_device` says whether two nodes run on one device.
-std::vector<bool> host_sources(const Graph& graph, const std::function<bool(NodeId, NodeId)>& same_device);
+/// Returns for each node of a graph whether it is a constant, a feed, or a node that passes on its input, whose output lies in host
+/// memory. `same_device` says whether two nodes run on one device.
+std::vector<bool> find_host_values(const Graph& graph,
+                                   const std::function<bool(NodeId, NodeId)>& same_device);
 
 class MemoryKinds {
  public:
@@ -32,7 +34,7 @@ class MemoryKinds {
   const Graph& graph_;
   std::span<const DeviceId> device_;
   std::span<const DeviceInfo> devices_;
-  std::vector<bool> host_sources_;  ///< by node; empty if all devices are CPUs
+  std::vector<bool> host_values_;  ///< by node; empty if all devices are CPUs
 };
 
 }  // namespace troupe

@@ -201,13 +201,14 @@ class Assembly {
     return {};
   }
 
-  /// Inside a loop a Recv starts once per iteration. A late read waits for the other inputs of its reader (I5).
+  /// Inside a loop a Recv starts once per iteration; one between two memories of this device starts after its Send. A late read
+  /// waits for the other inputs of its reader (I5).
   Status order_receivers() {
     const auto& transfers = crossings_.transfers();
     for (uint32_t i = 0; i < transfers.size(); ++i) {
       const Transfer& transfer = transfers[i];
       if (transfer.to != mine_) continue;
-      if (transfer.frame != root_frame)
+      if (transfer.frame != root_frame && transfer.from != mine_)
         TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[i], loop_merge_.at(transfer.frame)));
       if (transfer.late_reader != Transfer::no_reader)
         TROUPE_RETURN_IF_FAILED(wait_for_others(i, whole_.node(transfer.late_reader)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/build/host_integers.h"
 #include "graph/build/signature.h"
 #include "messages/values/memory_claims.h"
 
@@ -122,8 +123,9 @@ KernelDef host_kernel(std::string op, KernelFunction function) {
 
 Result<const KernelDef*> KernelTable::find(const Node& node, std::string_view device_type) const {
   const KernelDef* found = nullptr;
+  const std::string_view wanted = device_type == "GPU" && counts_on_host(node) ? "CPU" : device_type;
   for (const auto& kernel : of(node.type())) {
-    const bool runs_there = kernel.device_type == device_type || kernel.device_type == any_device;
+    const bool runs_there = kernel.device_type == wanted || kernel.device_type == any_device;
     if (!runs_there || !serves(kernel, node)) continue;
     if (found)
       return already_exists("several kernels serve " + std::string(device_type) + " with " + types_of(node) +

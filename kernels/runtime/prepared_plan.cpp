@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "devices/transfer.h"
+#include "graph/build/host_integers.h"
 #include "graph/passes/memory_kinds.h"
 #include "kernels/runtime/step_context.h"
 
@@ -86,7 +87,7 @@ class PlanPreparation {
     const Plan& plan = prepared_->plan();
     prepared_->merge_indices_ = merge_indices(plan);
     if (prepared_->device().memory_kind() == MemoryKind::Device)
-      host_sources_ = host_sources(plan.graph(), [](NodeId, NodeId) { return true; });
+      host_values_ = find_host_values(plan.graph(), [](NodeId, NodeId) { return true; });
     prepared_->nodes_.reserve(plan.nodes().size());
     for (PlanId id = 0; id < plan.nodes().size(); ++id) {
       PreparedNode& node = prepared_->nodes_.emplace_back();
@@ -113,7 +114,7 @@ class PlanPreparation {
     if (plan_node.kind == PlanKind::Feed) {
       node.action = Action::Feed;
       node.crosses_memory =
-          what_ == PlanOf::Partition && !host_sources_.empty() && !host_sources_[node.node->id];
+          what_ == PlanOf::Partition && !host_values_.empty() && !host_values_[node.node->id];
       return {};
     }
     if (plan_node.kind == PlanKind::Fetch)
@@ -184,17 +185,20 @@ class PlanPreparation {
       return unimplemented("this op cannot run in a plan: neither a kernel nor a service carries it out");
     Device& device = prepared_->device();
     TROUPE_ASSIGN(const KernelDef* def, kernels_.find(*node.node, device.type()));
-    TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, device.context()}));
+    node.by_cpu_kernel =
+        def->device_type == "CPU" && device.memory_kind() == MemoryKind::Device && counts_on_host(*node.node);
+    DeviceContext& context = prepared_->context_of(node);
+    TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, context}));
     node.kernel = kernel.get();
     node.cheap = def->cheap && !node.node->inputs.empty();
-    node.host_only = def->device_type == any_device;
+    node.host_only = def->device_type == any_device || node.by_cpu_kernel;
     const Tensor* const constant = kernel->constant();
     prepared_->kernels_.push_back(std::move(kernel));
     return constant ? prepare_constant(*constant, node) : Status{};
   }
 
   Status prepare_constant(const Tensor& value, PreparedNode& node) {
-    const bool stays = !host_sources_.empty() && host_sources_[node.node->id];
+    const bool stays = !host_values_.empty() && host_values_[node.node->id];
     TROUPE_ASSIGN(Tensor there, stays ? value : transfer(value, prepared_->device(), prepared_->device()));
     node.constant = &prepared_->constants_.emplace_back(std::move(there));
     node.action = Action::Constant;
@@ -205,11 +209,12 @@ class PlanPreparation {
   const ResolveState& resolve_;
   const PlanOf what_;
   std::shared_ptr<PreparedPlan> prepared_;
-  std::vector<bool> host_sources_;  ///< by node; empty if the device computes in host memory
+  std::vector<bool> host_values_;  ///< by node; empty if the device computes in host memory
 };
 
 PreparedPlan::PreparedPlan(std::shared_ptr<const Plan> plan, Device& device)
     : plan_(std::move(plan)), device_(device), device_name_(device.name().text()),
+      host_context_(device.context().host_memory(), device.context().pool()),
       costs_(std::make_unique<std::atomic<int64_t>[]>(plan_->nodes().size())) {}
 PreparedPlan::~PreparedPlan() = default;
 

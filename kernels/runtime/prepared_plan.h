@@ -53,7 +53,9 @@ struct PreparedNode {
   bool cheap = false;  ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
   /// For a request: its inputs may be kept after the step, as by Assign and by queues.
   bool keeps_inputs = false;
-  bool host_only = false;      ///< the kernel does no work on the device
+  bool host_only = false;  ///< the kernel does no work on the device
+  /// A kernel of CPUs computes the node in host memory, for a device with memory of its own.
+  bool by_cpu_kernel = false;
   bool makes_strings = false;  ///< an output is a string tensor, whose contents count as memory
   /// For a feed, a fetch, and a request that sends or receives a tensor, on a device with memory of its own: the tensor belongs
   /// there. What arrives is copied there, and what leaves is copied to the host.
@@ -82,6 +84,10 @@ class PreparedPlan {
 
   const Plan& plan() const { return *plan_; }
   Device& device() const { return device_; }
+  /// Returns what the kernel of a node gets as its device. Any thread may call it.
+  DeviceContext& context_of(const PreparedNode& node) const {
+    return node.by_cpu_kernel ? host_context_ : device_.context();
+  }
   const std::string& device_name() const { return device_name_; }
   std::span<const PreparedNode> nodes() const { return nodes_; }
   /// Returns whether the plan has few nodes and no kernels: such a part of a step only sends, receives, and requests reads and
@@ -108,7 +114,8 @@ class PreparedPlan {
   std::shared_ptr<const Plan> plan_;
   Device& device_;
   const std::string device_name_;
-  std::vector<PreparedNode> nodes_;  ///< for each node of the plan
+  mutable DeviceContext host_context_;  ///< computes in host memory, for the device
+  std::vector<PreparedNode> nodes_;     ///< for each node of the plan
   bool light_ = false;
   std::unique_ptr<std::atomic<int64_t>[]> costs_;  ///< for each node of the plan
   std::vector<Tensor> merge_indices_;

@@ -215,7 +215,8 @@ RecordedKernels::Record* RecordedKernels::find_record(NodeRecords& known,
 Status RecordedKernels::run_now(PlanId id, std::span<Slot> inputs, std::span<Tensor> outputs,
                                 const StepInfo& step, uint64_t frame_key) {
   const PreparedNode& node = plan_.nodes()[id];
-  KernelContext context(*node.node, inputs.data(), inputs.size(), outputs.data(), issuing_, step, frame_key);
+  DeviceContext& device = node.by_cpu_kernel ? plan_.context_of(node) : issuing_;
+  KernelContext context(*node.node, inputs.data(), inputs.size(), outputs.data(), device, step, frame_key);
   return call_guarded([&] { return node.kernel->run(context); });
 }
 

@@ -11,8 +11,8 @@ void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
   if (uses_records_) return run_recorded(activation, node);
   flush_before(activation, node);
   if (runs_beside(activation)) return run_beside(activation, node);
-  KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(), device_,
-                        info_, frame_key(activation));
+  KernelContext context(*node.node, inputs(activation), input_count(activation), outputs_.data(),
+                        prepared_.context_of(node), info_, frame_key(activation));
   const int64_t begin = measures_ ? StepProfile::now() : 0;
   const Status status = call_guarded([&] { return node.kernel->run(context); });
   if (measures_) prepared_.record_cost(activation.node, StepProfile::now() - begin);
@@ -86,8 +86,8 @@ KernelRun* StepContext::new_run(Activation activation, const PreparedNode& node)
   run->inputs.assign(std::move_iterator(first), std::move_iterator(first + input_count(activation)));
   run->outputs.resize(plan_.nodes()[activation.node].outputs);
   run->step = info_;
-  run->context.emplace(*node.node, run->inputs.data(), run->inputs.size(), run->outputs.data(), device_,
-                       run->step, frame_key(activation));
+  run->context.emplace(*node.node, run->inputs.data(), run->inputs.size(), run->outputs.data(),
+                       prepared_.context_of(node), run->step, frame_key(activation));
   clear_inputs(activation);
   ++under_way_;
   return run;

@@ -139,12 +139,12 @@ BOOST_AUTO_TEST_CASE(feeds_and_fetches_keep_their_positions) {
   BOOST_TEST(on_other.graph.node(on_other.fetches[0].output.node).type() == "_Recv");
 }
 
-// On a GPU: shape (on the host) -> neg (on the device), and two more; x is sent from the CPU to both memories.
+// On a GPU: shape (on the host) -> exp (on the device), and two more; x is sent from the CPU to both memories.
 BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   ToyGraph g;
-  const Output x = g.placeholder("x"), shape = g.op("shape", "Shape", {x}), neg = g.op("neg", "Neg", {shape});
+  const Output x = g.placeholder("x"), shape = g.op("shape", "Shape", {x}), exp = g.op("exp", "Exp", {shape});
   g.op("not_moved", "AddOnHost", {shape, shape});
-  g.op("sum", "Mul", {neg, shape});
+  g.op("power", "Pow", {exp, shape});
   g.op("reader", "AddOnHost", {x, x});
   std::vector<DeviceId> device(g.graph().size(), gpu);
   device[x.node] = a;
@@ -152,11 +152,11 @@ BOOST_AUTO_TEST_CASE(memory_on_one_device) {
   const Partition& on_gpu = part(parts, gpu);
   const Node& send = only(on_gpu, "_HostSend");
   BOOST_TEST(on_gpu.graph.node(send.inputs[0].node).name == "shape");
-  const Node& neg_input = on_gpu.graph.node(on_gpu.graph.find("neg")->inputs[0].node);
-  BOOST_TEST(neg_input.type() == "_Recv");
-  BOOST_TEST((controls(on_gpu.graph, neg_input) == Names{send.name}));
+  const Node& exp_input = on_gpu.graph.node(on_gpu.graph.find("exp")->inputs[0].node);
+  BOOST_TEST(exp_input.type() == "_Recv");
+  BOOST_TEST((controls(on_gpu.graph, exp_input) == Names{send.name}));
   BOOST_TEST(input(on_gpu, "not_moved") == "shape:0");
-  BOOST_TEST(input(on_gpu, "sum", 1) == neg_input.name + ":0");
+  BOOST_TEST(input(on_gpu, "power", 1) == exp_input.name + ":0");
   // From the CPU there is one pair for each kind of memory.
   const auto sends = of_type(part(parts, a), "_Send");
   BOOST_TEST(sends.size() == 2);
@@ -164,6 +164,30 @@ BOOST_AUTO_TEST_CASE(memory_on_one_device) {
       std::ranges::count_if(sends, [](const Node* to) { return to->attrs.get<bool>("recv_on_host"); }) == 1);
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("reader")->inputs[0].node).type() == "_HostRecv");
   BOOST_TEST(on_gpu.graph.node(on_gpu.graph.find("shape")->inputs[0].node).type() == "_Recv");
+}
+
+// On a GPU: arithmetic with int32 is done on the host, and what passes on its input leaves it there.
+BOOST_AUTO_TEST_CASE(shapes_stay_on_the_host) {
+  ToyGraph g;
+  const Output x = g.placeholder("x"), shape = g.op("shape", "Shape", {x}), neg = g.op("neg", "Neg", {shape});
+  g.op("reader", "AddOnHost", {g.op("passed_on", "Identity", {neg}), shape});
+  const auto parts = split(g, std::vector<DeviceId>(g.graph().size(), gpu));
+  BOOST_TEST(parts.size() == 1u);
+  for (const char* type : {"_Send", "_HostSend", "_Recv", "_HostRecv"})
+    BOOST_TEST(of_type(parts[0], type).empty(), type);
+}
+
+// A source that the host needs stays there, and the device gets a copy, also of what passes it on.
+BOOST_AUTO_TEST_CASE(sources_lie_where_the_host_takes_them) {
+  ToyGraph g;
+  const Output x = g.constant("x", 1), same = g.op("same", "Identity", {x});
+  g.op("on_device", "Exp", {same});
+  g.op("on_host", "AddOnHost", {same, same});
+  const auto parts = split(g, std::vector<DeviceId>(g.graph().size(), gpu));
+  BOOST_TEST(input(parts[0], "on_host") == "same:0");
+  const Node& sent = parts[0].graph.node(only(parts[0], "_HostSend").inputs[0].node);
+  BOOST_TEST(sent.name == "same");
+  BOOST_TEST(input(parts[0], "on_device") == only(parts[0], "_Recv").name + ":0");
 }
 
 // On a CPU and a GPU: one goes to a node on the CPU, to two in the memory of the GPU, and to one on the GPU that takes it on the

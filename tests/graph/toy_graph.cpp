@@ -48,10 +48,11 @@ void add_arithmetic(OpTable& table) {
   add(source("Const").attr("value: tensor").shape(constant_shape));
   add(source("Placeholder").attr("shape: shape = ?").shape(declared_shape));
   add(source("Random").effect(Effect::Random).shape(unknown_shape));
-  for (const char* name : {"Identity", "StopGradient", "Neg"}) add(unary(name));
+  for (const char* name : {"Identity", "StopGradient", "Neg", "Exp"}) add(unary(name));
   add(unary("CheckNumerics").effect(Effect::Guard));
   add(unary("Print").effect(Effect::Io));
   for (const char* name : {"Add", "Mul"}) add(binary(name).commutative());
+  add(binary("Pow"));
   for (const char* name : {"Sub", "Div", "MatMul"}) add(binary(name));
   add(OpDefBuilder("Less").input("x: T").input("y: T").output("z: bool").attr("T: type").shape(
       broadcast_shape));

@@ -3,7 +3,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
-#include <map>
 
 #include "devices/transfer.h"
 #include "kernels/constructors.h"
@@ -63,21 +62,20 @@ Status gather_vector(const GatherArguments& arguments, DeviceContext&) {
   return {};
 }
 
-void find_distinct(UniqueArguments& arguments, DeviceContext&) {
-  std::map<float, int32_t> numbers;
-  const auto x = arguments.x.as<float>();
-  for (size_t i = 0; i < x.size(); ++i) {
-    const auto [at, is_new] = numbers.emplace(x[i], static_cast<int32_t>(numbers.size()));
-    if (is_new) arguments.firsts.write<int32_t>()[static_cast<size_t>(at->second)] = static_cast<int32_t>(i);
-    arguments.idx.write<int32_t>()[i] = at->second;
-  }
-  arguments.distinct = static_cast<int64_t>(numbers.size());
+void find_kept(ListDiffArguments& arguments, DeviceContext&) {
+  const auto x = arguments.x.as<float>(), y = arguments.y.as<float>();
+  arguments.kept = 0;
+  for (size_t i = 0; i < x.size(); ++i)
+    if (std::ranges::find(y, x[i]) == y.end())
+      arguments.positions.write<int32_t>()[static_cast<size_t>(arguments.kept++)] = static_cast<int32_t>(i);
 }
 
-void take_distinct(const UniqueArguments& arguments, DeviceContext&) {
-  for (size_t i = 0; i < static_cast<size_t>(arguments.distinct); ++i)
-    arguments.y->write<float>()[i] =
-        arguments.x.as<float>()[static_cast<size_t>(arguments.firsts.as<int32_t>()[i])];
+void take_kept(const ListDiffArguments& arguments, DeviceContext&) {
+  for (size_t i = 0; i < static_cast<size_t>(arguments.kept); ++i) {
+    const int32_t position = arguments.positions.as<int32_t>()[i];
+    arguments.out->write<float>()[i] = arguments.x.as<float>()[static_cast<size_t>(position)];
+    arguments.idx->write<int32_t>()[i] = position;
+  }
 }
 
 std::shared_ptr<const OpLibrary> library_for_both() {
@@ -86,7 +84,7 @@ std::shared_ptr<const OpLibrary> library_for_both() {
   library->kernel(kernel_on(type, "Add", BinaryCheck{}, add_floats));
   library->kernel(kernel_on(type, "Gather", check_gather, gather_vector));
   library->kernel(
-      measured_kernel_on(type, "Unique", check_unique, find_distinct, allocate_unique, take_distinct));
+      measured_kernel_on(type, "ListDiff", check_list_diff, find_kept, allocate_list_diff, take_kept));
   throw_if_failed(library->status);
   return library;
 }
@@ -125,14 +123,14 @@ BOOST_FIXTURE_TEST_SUITE(second_device, TwoDevices)
 
 BOOST_AUTO_TEST_CASE(computes_by_functions_of_its_own_behind_the_same_checks) {
   const Tensor a = Tensor::of<float>(Shape{2, 3}, {1, 2, 3, 4, 5, 6}),
-               b = Tensor::of<float>(Shape{3, 2}, {1, 0, 0, 1, 1, 1}), c = Tensor::vector<float>({10, 20}),
+               b = Tensor::of<float>(Shape{3, 2}, {1, 0, 0, 1, 1, 1}), c = Tensor::vector<float>({10, 7}),
                table = Tensor::vector<float>({5, 7, 5, 9}), rows = Tensor::vector<int32_t>({3, 0, 2, 1});
   const Output x = input("a", a), y = input("b", b), z = input("c", c), t = input("table", table),
                r = input("rows", rows);
   const Output sum = add(scope, matmul(scope, x, y), z);
-  const NodeId distinct = scope.add("Unique", {gather(scope, t, r)});
+  const NodeId kept = scope.add("ListDiff", {gather(scope, t, r), z});
   const Feeds feeds = {{x, a}, {y, b}, {z, c}, {t, table}, {r, rows}};
-  const std::vector<Output> fetches = {sum, {distinct, 0}, {distinct, 1}};
+  const std::vector<Output> fetches = {sum, {kept, 0}, {kept, 1}};
   const auto expected = value_or_throw(on_host(feeds, fetches));
   const auto got = value_or_throw(on_delayed(feeds, fetches));
   for (size_t i = 0; i < fetches.size(); ++i) BOOST_TEST(identical(got[i], expected[i]));

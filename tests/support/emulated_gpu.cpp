@@ -1,7 +1,7 @@
 // GPUs for tests on machines without one, in place of devices/no_gpus.cpp: programs that link this file have one GPU, or as many
-// as TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h), in memory that nothing else
-// reaches (emulated_memory.h). Recorded kernels are closures that run when they are issued. Sources are compiled by the C++ compiler
-// of the system.
+// as TROUPE_EMULATED_GPUS in the environment says, whose kernels run on the host (kernels/gpu/launch.h), in memory that nothing
+// else reaches (emulated_memory.h). Recorded kernels are closures that run when they are issued. Sources are compiled by the C++
+// compiler of the system.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -4,7 +4,8 @@
 //   UniqueWithCounts(x), UniqueWithCountsV2(x, axis)
 //                           the same, and count: how often each value occurs
 //   ListDiff(x, y)          out: the elements of x that are not in y, repeated ones included; idx: their positions in x
-// Zeros of either sign are equal; a NaN equals nothing.
+// Zeros of either sign are equal; a NaN equals nothing. Unique and its like work on the host on all devices: most of what they get
+// is fed, and the size of what they return must be known there.
 #include "kernels/ops/array/unique.h"
 
 #include <algorithm>
@@ -180,8 +181,8 @@ void take_slices(const Tensor& x, const Tensor& positions, Tensor& to, size_t ax
 }
 
 /// Returns memory for `count` positions.
-Result<Tensor> positions_for(int64_t count, KernelContext& context) {
-  return context.scratch(DType::Int32, Shape::vector(count));
+Result<Tensor> positions_for(int64_t count, Allocator& memory) {
+  return Tensor::allocate(DType::Int32, Shape::vector(count), memory);
 }
 
 // ---- Unique
@@ -321,7 +322,7 @@ Result<UniqueArguments> check_unique(KernelContext& context) {
   const int64_t slices = x.shape().dims()[axis];
   TROUPE_RETURN_IF_FAILED(check_length(slices, "the axis of x"));
   TROUPE_ASSIGN(Tensor* const idx, context.output(1, Shape::vector(slices)));
-  TROUPE_ASSIGN(Tensor firsts, positions_for(slices, context));
+  TROUPE_ASSIGN(Tensor firsts, positions_for(slices, context.device().host_memory()));
   return UniqueArguments{x, axis, *idx, std::move(firsts)};
 }
 
@@ -339,7 +340,7 @@ Result<ListDiffArguments> check_list_diff(KernelContext& context) {
   const Tensor &x = context.input(0), &y = context.input(1);
   TROUPE_RETURN_IF_FAILED(check_vector(x, "x"));
   TROUPE_RETURN_IF_FAILED(check_vector(y, "y"));
-  TROUPE_ASSIGN(Tensor positions, positions_for(x.elements(), context));
+  TROUPE_ASSIGN(Tensor positions, positions_for(x.elements(), context.device().memory()));
   return ListDiffArguments{x, y, std::move(positions)};
 }
 
@@ -357,17 +358,18 @@ void add_unique(OpLibrary& library) {
       const std::string name =
           std::string(has_counts ? "UniqueWithCounts" : "Unique") + (has_axis ? "V2" : "");
       OpDefBuilder op = OpDefBuilder(name)
-                            .input("x: T")
-                            .output("y: T")
-                            .output("idx: out_idx")
+                            .host_input("x: T")
+                            .host_output("y: T")
+                            .host_output("idx: out_idx")
                             .attr("T: type")
                             .attr("out_idx: {int32, int64} = int32")
                             .shape(unique_shape);
       if (has_axis) op.host_input("axis: Taxis").attr("Taxis: {int32, int64} = int64");
-      if (has_counts) op.output("count: out_idx");
+      if (has_counts) op.host_output("count: out_idx");
       if (name == "Unique") op.constructor("unique(x, out_idx) -> y");
       library.op(op);
-      library.kernel(measured_cpu_kernel(name, check_unique, measure_unique, allocate_unique, compute_unique)
+      library.kernel(measured_kernel_on(std::string(any_device), name, check_unique, measure_unique,
+                                        allocate_unique, compute_unique)
                          .on("T", types));
     }
   library.op(OpDefBuilder("ListDiff")

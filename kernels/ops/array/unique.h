@@ -14,7 +14,7 @@ struct UniqueArguments {
   const Tensor& x;  ///< at most 2^31 - 1 slices; for Unique and UniqueWithCounts a vector
   size_t axis;      ///< 0 for a vector
   Tensor& idx;      ///< int32 or int64; for each slice of x, its position in y
-  /// int32, one element for each slice: the first position of each distinct one; scratch memory.
+  /// int32, one element for each slice: the first position of each distinct one.
   Tensor firsts;
   int64_t distinct = 0;  ///< the number of distinct slices
   Tensor* y = nullptr;   ///< of the shape of x but for `distinct` slices along the axis

@@ -1,0 +1,52 @@
+#include "graph/build/host_integers.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace troupe {
+namespace {
+
+template <size_t N>
+bool is_among(const std::array<std::string_view, N>& sorted, std::string_view op) {
+  return std::ranges::binary_search(sorted, op);
+}
+
+constexpr auto sorted(auto ops) {
+  std::ranges::sort(ops);
+  return ops;
+}
+
+constexpr auto counting = sorted(std::to_array<std::string_view>(
+    {"Abs",      "Add",     "AddV2",        "Concat", "ConcatV2",  "Equal", "FloorDiv",
+     "FloorMod", "Greater", "GreaterEqual", "Less",   "LessEqual", "Max",   "Maximum",
+     "Min",      "Minimum", "Mul",          "Neg",    "NotEqual",  "Pack",  "Prod",
+     "Sign",     "Slice",   "StridedSlice", "Sub",    "Sum",       "Unpack"}));
+
+constexpr auto passing =
+    sorted(std::to_array<std::string_view>({"EnsureShape", "ExpandDims", "GuaranteeConst", "Identity",
+                                            "PreventGradient", "Reshape", "Squeeze", "StopGradient"}));
+
+constexpr auto listing =
+    sorted(std::to_array<std::string_view>({"TensorListFromTensor", "TensorListGather", "TensorListGetItem",
+                                            "TensorListPopBack", "TensorListPushBack", "TensorListScatter",
+                                            "TensorListScatterV2", "TensorListSetItem", "TensorListStack"}));
+
+bool is_int32(const Node& node, std::string_view attr) {
+  const AttrValue* const type = node.attrs.find(attr);
+  const auto* const dtype = type ? std::get_if<DType>(type) : nullptr;
+  return dtype && *dtype == DType::Int32;
+}
+
+}  // namespace
+
+bool counts_on_host(const Node& node) {
+  return (is_among(counting, node.type()) && is_int32(node, "T")) ||
+         (is_among(listing, node.type()) && is_int32(node, "element_dtype"));
+}
+
+bool passes_on(const Node& node) {
+  return is_among(passing, node.type()) && !node.inputs.empty() && !node.expects_ref[0];
+}
+
+}  // namespace troupe
