@@ -18,10 +18,11 @@ constexpr auto sorted(auto ops) {
 }
 
 constexpr auto counting = sorted(std::to_array<std::string_view>(
-    {"Abs",      "Add",     "AddV2",        "Concat", "ConcatV2",  "Equal", "FloorDiv",
-     "FloorMod", "Greater", "GreaterEqual", "Less",   "LessEqual", "Max",   "Maximum",
-     "Min",      "Minimum", "Mul",          "Neg",    "NotEqual",  "Pack",  "Prod",
-     "Sign",     "Slice",   "StridedSlice", "Sub",    "Sum",       "Unpack"}));
+    {"Abs",      "Add",      "AddV2",      "Concat",       "ConcatV2", "Cumprod",      "Cumsum",     "Equal",
+     "FloorDiv", "FloorMod", "Greater",    "GreaterEqual", "Less",     "LessEqual",    "LowerBound", "Max",
+     "Maximum",  "Min",      "Minimum",    "Mul",          "Neg",      "NotEqual",     "OnesLike",   "Pack",
+     "Prod",     "Sign",     "Slice",      "Split",        "SplitV",   "StridedSlice", "Sub",        "Sum",
+     "Tile",     "Unpack",   "UpperBound", "ZerosLike"}));
 
 constexpr auto passing =
     sorted(std::to_array<std::string_view>({"EnsureShape", "ExpandDims", "GuaranteeConst", "Identity",
@@ -32,17 +33,19 @@ constexpr auto listing =
                                             "TensorListPopBack", "TensorListPushBack", "TensorListScatter",
                                             "TensorListScatterV2", "TensorListSetItem", "TensorListStack"}));
 
-bool is_int32(const Node& node, std::string_view attr) {
+DType type_of(const Node& node, std::string_view attr) {
   const AttrValue* const type = node.attrs.find(attr);
   const auto* const dtype = type ? std::get_if<DType>(type) : nullptr;
-  return dtype && *dtype == DType::Int32;
+  return dtype ? *dtype : DType::Invalid;
 }
 
 }  // namespace
 
 bool counts_on_host(const Node& node) {
-  return (is_among(counting, node.type()) && is_int32(node, "T")) ||
-         (is_among(listing, node.type()) && is_int32(node, "element_dtype"));
+  if (is_among(listing, node.type())) return type_of(node, "element_dtype") == DType::Int32;
+  if (!is_among(counting, node.type())) return false;
+  const DType type = type_of(node, "T");
+  return type == DType::Int32 || type == DType::Int64;
 }
 
 bool passes_on(const Node& node) {

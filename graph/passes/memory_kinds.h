@@ -1,8 +1,8 @@
 // MemoryKinds: which tensors of a placed graph are in host memory although their node runs on another device (features.md I4).
-// The definitions of ops say so (ArgDef::on_host), and arithmetic with int32 is done there (host_integers.h). Control-flow ops keep
-// int32, bool and string tensors there, which are shapes, counters and predicates. Constants and feeds are there if a node on their
-// device takes them there, or none needs them elsewhere. Nodes that pass on their input leave it where it lies. On a CPU there is
-// one memory only. Used by the partitioner and by plans. One thread.
+// The definitions of ops say so (ArgDef::on_host), and arithmetic with integers is done there (host_integers.h). Control-flow ops
+// keep int32, bool and string tensors there, which are shapes, counters and predicates. Constants and feeds are there if a node
+// on their device takes them there, or none needs them elsewhere. Nodes that pass on their input leave it where it lies. On a CPU
+// there is one memory only. Used by the partitioner and by plans. One thread.
 #pragma once
 
 #include <span>

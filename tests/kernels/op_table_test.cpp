@@ -5,6 +5,7 @@
 #include <set>
 
 #include "devices/flush_denormals.h"
+#include "graph/build/host_integers.h"
 #include "tests/kernels/cases/all_cases.h"
 #include "tests/support/gpu_library.h"
 #include "tests/support/gradient_check.h"
@@ -339,6 +340,26 @@ BOOST_AUTO_TEST_CASE(bad_inputs_are_refused_by_name) {
   for_each_op([](const OpDef& op) {
     for (const BadCase& bad : all_cases().bad(op.name)) check_bad_case(bad);
   });
+}
+
+// GPUs compute floats, and the host what counts them.
+BOOST_AUTO_TEST_CASE(what_counts_on_the_host_has_no_kernel_of_gpus) {
+  size_t counting = 0;
+  for_each_op([&](const OpDef& op) {
+    for (const DType dtype : {DType::Int32, DType::Int64}) {
+      Node node;
+      node.op = value_or_throw(op_library()->ops->require(op.name));
+      node.attrs.set("T", dtype);
+      if (!counts_on_host(node)) continue;
+      ++counting;
+      for (const KernelDef& kernel : gpu_library()->kernels.of(op.name)) {
+        const auto types = kernel.types.find("T");
+        const bool serves = types == kernel.types.end() || std::ranges::count(types->second, dtype) != 0;
+        BOOST_TEST(!(serves && kernel.device_type == "GPU"), op.name << " of " << name(dtype));
+      }
+    }
+  });
+  BOOST_TEST(counting > 60u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
