@@ -68,9 +68,9 @@ RowPlaces places_of(const Scope& scope, const PartitionedVariable& table, Output
 
 Output range_check(const Scope& scope, const PartitionedVariable& table, Output ids) {
   const Output least = min(scope, ids, 0), greatest = max(scope, ids, 0);
-  // The last number less the greatest id cannot overflow unless the least id is negative, too.
-  const Output all_inside =
-      greater_equal(scope, minimum(scope, least, sub(scope, table.shape[0] - 1, greatest)), 0);
+  // If the greatest id is less than -1, the least one is negative, or there are no ids.
+  const Output left = sub(scope, table.shape[0] - 1, maximum(scope, greatest, -1));
+  const Output all_inside = greater_equal(scope, minimum(scope, least, left), 0);
   const auto text = [&](const std::string& value) {
     return scope.constant(Tensor::scalar<std::string>(value));
   };
