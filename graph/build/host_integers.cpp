@@ -28,10 +28,11 @@ constexpr auto passing =
     sorted(std::to_array<std::string_view>({"EnsureShape", "ExpandDims", "GuaranteeConst", "Identity",
                                             "PreventGradient", "Reshape", "Squeeze", "StopGradient"}));
 
-constexpr auto listing =
-    sorted(std::to_array<std::string_view>({"TensorListFromTensor", "TensorListGather", "TensorListGetItem",
-                                            "TensorListPopBack", "TensorListPushBack", "TensorListScatter",
-                                            "TensorListScatterV2", "TensorListSetItem", "TensorListStack"}));
+constexpr auto listing = sorted(std::to_array<std::string_view>(
+    {"TensorListConcat", "TensorListConcatV2", "TensorListFromTensor", "TensorListGather",
+     "TensorListGetItem", "TensorListPopBack", "TensorListPushBack", "TensorListScatter",
+     "TensorListScatterIntoExistingList", "TensorListScatterV2", "TensorListSetItem", "TensorListSplit",
+     "TensorListStack"}));
 
 DType type_of(const Node& node, std::string_view attr) {
   const AttrValue* const type = node.attrs.find(attr);

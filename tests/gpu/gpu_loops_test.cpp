@@ -38,6 +38,16 @@ struct RecurrentModel : Machine {
   std::vector<Output> weights;
 };
 
+/// Returns small whole numbers of float or int32.
+Tensor numbers(DType dtype, const Shape& shape, float scale) {
+  const Tensor floats = ramp(shape, scale);
+  if (dtype == f32) return floats;
+  Tensor integers = value_or_throw(Tensor::allocate(dtype, shape));
+  std::ranges::transform(floats.as<float>(), integers.write<int32_t>().begin(),
+                         [](float number) { return static_cast<int32_t>(number); });
+  return integers;
+}
+
 /// Runs what `build` adds to a graph, on a GPU and on a CPU, and compares the results.
 template <class Build>
 void check_as_on_cpu(Build build) {
@@ -118,34 +128,38 @@ BOOST_AUTO_TEST_CASE(iterations_with_the_same_arguments_are_not_run_again) {
   BOOST_TEST(runs == before);
 }
 
+// The elements of lists of int32 lie on the host.
 BOOST_AUTO_TEST_CASE(lists_are_those_of_a_cpu) {
-  check_as_on_cpu([](const Scope& g) {
-    const Attributes floats = {{"element_dtype", f32}};
-    const Output any = g.constant(Tensor::scalar<int32_t>(-1)),
-                 row = g.constant(Tensor::vector<int32_t>({3})),
-                 rows = g.constant(Tensor::vector<int32_t>({2, 3}));
-    const auto index = [&](int32_t i) { return g.constant(Tensor::scalar(i)); };
-    const Output empty = g.add_one("TensorListReserve", {row, index(4)}, floats);
-    const Output some =
-        g.add_one("TensorListSetItem",
-                  {g.add_one("TensorListSetItem", {empty, index(1), g.constant(ramp(Shape{3}, 1))}), index(3),
-                   g.constant(ramp(Shape{3}, 2))});
-    const Output all = g.add_one("TensorListFromTensor", {g.constant(ramp(Shape{4, 3}, 3)), any});
-    const Output sum = g.add_one("AddN", {some, all}), zeros = g.add_one("ZerosLike", {all});
-    const NodeId popped = g.add("TensorListPopBack", {empty, row}, floats);
-    const Output pairs = g.add_one("TensorListFromTensor", {g.constant(ramp(Shape{3, 2, 3}, 1)), any});
-    const NodeId joined = g.add("TensorListConcatV2",
-                                {pairs, rows, g.constant(Tensor::vector<int64_t>(std::vector<int64_t>{}))},
-                                {{"element_dtype", f32}, {"shape_type", i32}});
-    std::vector<Output> fetches = {{popped, 1}, {joined, 0}, {joined, 1}};
-    for (const Output& list : {some, sum, zeros}) {
-      fetches.push_back(g.add_one("TensorListStack", {list, row}, floats));
-      fetches.push_back(g.add_one("TensorListGetItem", {list, index(1), row}, floats));
-      fetches.push_back(
-          g.add_one("TensorListGather", {list, g.constant(Tensor::vector<int32_t>({3, 0, 3})), row}, floats));
-    }
-    return fetches;
-  });
+  for (const DType dtype : {f32, i32})
+    check_as_on_cpu([dtype](const Scope& g) {
+      const Attributes elements = {{"element_dtype", dtype}};
+      const auto value = [&](const Shape& shape, float scale) {
+        return g.constant(numbers(dtype, shape, scale));
+      };
+      const Output any = g.constant(Tensor::scalar<int32_t>(-1)),
+                   row = g.constant(Tensor::vector<int32_t>({3})),
+                   rows = g.constant(Tensor::vector<int32_t>({2, 3}));
+      const auto index = [&](int32_t i) { return g.constant(Tensor::scalar(i)); };
+      const Output empty = g.add_one("TensorListReserve", {row, index(4)}, elements);
+      const Output some = g.add_one("TensorListSetItem",
+                                    {g.add_one("TensorListSetItem", {empty, index(1), value(Shape{3}, 1)}),
+                                     index(3), value(Shape{3}, 2)});
+      const Output all = g.add_one("TensorListFromTensor", {value(Shape{4, 3}, 3), any});
+      const Output sum = g.add_one("AddN", {some, all}), zeros = g.add_one("ZerosLike", {all});
+      const NodeId popped = g.add("TensorListPopBack", {empty, row}, elements);
+      const Output pairs = g.add_one("TensorListFromTensor", {value(Shape{3, 2, 3}, 1), any});
+      const NodeId joined = g.add("TensorListConcatV2",
+                                  {pairs, rows, g.constant(Tensor::vector<int64_t>(std::vector<int64_t>{}))},
+                                  {{"element_dtype", dtype}, {"shape_type", i32}});
+      std::vector<Output> fetches = {{popped, 1}, {joined, 0}, {joined, 1}};
+      for (const Output& list : {some, sum, zeros}) {
+        fetches.push_back(g.add_one("TensorListStack", {list, row}, elements));
+        fetches.push_back(g.add_one("TensorListGetItem", {list, index(1), row}, elements));
+        fetches.push_back(g.add_one("TensorListGather",
+                                    {list, g.constant(Tensor::vector<int32_t>({3, 0, 3})), row}, elements));
+      }
+      return fetches;
+    });
 }
 
 // An element that is read twice has a gradient of two terms.

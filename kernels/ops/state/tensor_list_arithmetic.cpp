@@ -21,12 +21,17 @@ Result<Tensor> handle_of(Variant value, const DeviceContext& device) {
   return handle;
 }
 
+/// Returns the memory where the tensor lies.
+Allocator& memory_of(const Tensor& tensor, const DeviceContext& device) {
+  return tensor.memory() == MemoryKind::Device ? device.memory() : device.host_memory();
+}
+
 // ---- ZerosLike
 
 /// Returns a tensor, list or optional like this one. Tensors that have to be filled with zeros are added to `zeros`.
 Result<Tensor> like(const Tensor& tensor, const DeviceContext& device, std::vector<Tensor>& zeros) {
   if (tensor.dtype() != DType::Variant) {
-    TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), device.memory()));
+    TROUPE_ASSIGN(Tensor made, Tensor::allocate(tensor.dtype(), tensor.shape(), memory_of(tensor, device)));
     zeros.push_back(made);
     return made;
   }
@@ -124,24 +129,28 @@ Result<Tensor> sum_of(Terms terms, const DeviceContext& device, std::vector<List
   if (find_optional(*terms[0])) return sum_of_optionals(terms, device, sums);
   if (terms[0]->dtype() == DType::Variant) return sum_of_lists(terms, device, sums);
   TROUPE_RETURN_IF_FAILED(check_terms(terms));
-  TROUPE_ASSIGN(Tensor sum, Tensor::allocate(terms[0]->dtype(), terms[0]->shape(), device.memory()));
+  TROUPE_ASSIGN(Tensor sum,
+                Tensor::allocate(terms[0]->dtype(), terms[0]->shape(), memory_of(*terms[0], device)));
   sums.push_back({std::move(terms), sum});
   return sum;
 }
 
 void compute_add_n(const ListAddNArguments& arguments, DeviceContext& device) {
-  for (const auto& [terms, result] : arguments.sums) {
-    Tensor sum = result;
-    const Sum addition(sum.dtype());
-    const std::byte* so_far = terms[0]->data();
-    for (size_t i = 1; i < terms.size(); ++i) {
-      addition.add(device.pool(), std::array{so_far, terms[i]->data()}, sum);
-      so_far = sum.data();
-    }
-  }
+  for (const ListElementSum& addition : arguments.sums) add_on_host(addition, device.pool());
 }
 
 }  // namespace
+
+void add_on_host(const ListElementSum& addition, Pool& pool) {
+  const auto& [terms, result] = addition;
+  Tensor sum = result;
+  const Sum two(sum.dtype());
+  const std::byte* so_far = terms[0]->data();
+  for (size_t i = 1; i < terms.size(); ++i) {
+    two.add(pool, std::array{so_far, terms[i]->data()}, sum);
+    so_far = sum.data();
+  }
+}
 
 Result<ListZerosLikeArguments> check_list_zeros_like(KernelContext& context) {
   ListZerosLikeArguments arguments;

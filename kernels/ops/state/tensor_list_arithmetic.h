@@ -1,6 +1,6 @@
 // ZerosLike and AddN of lists of tensors: the checks on the host, and the arguments that they return to the compute function of
 // each type of device (kernels/core/checked_kernel.h). Any thread may call the checks. The checks make the lists and allocate
-// their elements, also those of lists in lists.
+// their elements, also those of lists in lists, where the old ones lie: elements of int32 lie on the host (counts_on_host).
 #pragma once
 
 #include <vector>
@@ -23,6 +23,9 @@ struct ListElementSum {
   std::vector<const Tensor*> terms;  ///< at least two
   Tensor sum;
 };
+
+/// Computes a sum of terms in host memory.
+void add_on_host(const ListElementSum& addition, Pool& pool);
 
 /// Computes the elements of a new list.
 struct ListAddNArguments {

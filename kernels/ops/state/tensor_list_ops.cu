@@ -1,5 +1,8 @@
-// Lists of tensors on GPUs: see tensor_list_ops.cpp. The lists are in host memory, their elements on the GPU.
+// Lists of tensors on GPUs: see tensor_list_ops.cpp. The lists are in host memory, their elements on the GPU, but those of
+// int32 on the host.
 #include "kernels/ops/state/tensor_list_ops.h"
+
+#include <cstring>
 
 #include "kernels/gpu/copy.h"
 #include "kernels/gpu/gpu_kernel.h"
@@ -25,12 +28,21 @@ Status join_elements(const ListParts& parts, DeviceContext& device) {
 }
 
 Status zero_elements(const ListZerosLikeArguments& arguments, DeviceContext& device) {
-  for (Tensor zeros : arguments.zeros) TROUPE_RETURN_IF_FAILED(gpu::fill_with(device, nullptr, zeros));
+  for (Tensor zeros : arguments.zeros)
+    if (zeros.memory() == MemoryKind::Device)
+      TROUPE_RETURN_IF_FAILED(gpu::fill_with(device, nullptr, zeros));
+    else
+      std::memset(zeros.mutable_data(), 0, zeros.bytes());
   return {};
 }
 
 Status add_elements(const ListAddNArguments& arguments, DeviceContext& device) {
-  for (const auto& [terms, result] : arguments.sums) {
+  for (const ListElementSum& wanted : arguments.sums) {
+    const auto& [terms, result] = wanted;
+    if (result.memory() != MemoryKind::Device) {
+      add_on_host(wanted, device.pool());
+      continue;
+    }
     Tensor sum = result;
     AddNArguments addition{{}, &sum};
     for (const Tensor* const term : terms) addition.terms.push_back(term->data());
