@@ -35,12 +35,6 @@ Result<ArenaPart> SharedArenas::part(uint32_t id, uint32_t index) const {
   return ArenaPart{false, 0, entry->bytes, entry->bytes, std::move(copy)};
 }
 
-bool SharedArenas::is_on_gpu(uint32_t id) const {
-  const std::lock_guard lock(mutex_);
-  const Entry* const entry = find(id);
-  return entry && entry->gpu;
-}
-
 uint32_t SharedArenas::add(const std::byte* data, uint64_t bytes, int descriptor) {
   const std::lock_guard lock(mutex_);
   entries_.push_back({.id = ++last_id_, .data = data, .bytes = bytes, .descriptor = descriptor});

@@ -27,8 +27,6 @@ class SharedArenas {
   /// Returns one of the parts of an arena. An arena in host memory has one part. Fails with Unavailable if there is no such part,
   /// or it cannot be shared.
   Result<ArenaPart> part(uint32_t id, uint32_t index) const;
-  /// Returns whether an arena lies in the memory of a GPU.
-  bool is_on_gpu(uint32_t id) const;
 
   /// Enters an arena in host memory and returns its id, which is not 0. `descriptor` is its memory file.
   uint32_t add(const std::byte* data, uint64_t bytes, int descriptor);

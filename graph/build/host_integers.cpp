@@ -42,7 +42,7 @@ DType type_of(const Node& node, std::string_view attr) {
 
 }  // namespace
 
-bool counts_on_host(const Node& node) {
+bool computes_integers_on_host(const Node& node) {
   if (is_among(listing, node.type())) return type_of(node, "element_dtype") == DType::Int32;
   if (!is_among(counting, node.type())) return false;
   const DType type = type_of(node, "T");

@@ -8,7 +8,7 @@ namespace troupe {
 
 /// Returns whether all inputs and outputs of the node lie in host memory on every device: it is arithmetic or a change of layout of
 /// int32 or int64, for which GPUs have no kernel, or an access to a list of int32 tensors.
-bool counts_on_host(const Node& node);
+bool computes_integers_on_host(const Node& node);
 
 /// Returns whether output 0 of the node has the elements of input 0, where these lie.
 bool passes_on(const Node& node);

@@ -18,7 +18,7 @@ bool is_fetch(const Node& node) { return node.type() == "_Retval"; }
 bool lies_on_host(const Node& node, size_t index, bool is_input, DType dtype) {
   if (is_local(dtype)) return true;
   if (node.op->served_by != ServedBy::Step)
-    return counts_on_host(node) || in_host_memory(node, index, is_input);
+    return computes_integers_on_host(node) || in_host_memory(node, index, is_input);
   const std::string& type = node.type();
   if (type == "_Recv" || type == "_Send") return false;
   return dtype == DType::Int32 || dtype == DType::Bool || dtype == DType::String || type == "_HostRecv" ||

@@ -123,7 +123,8 @@ KernelDef host_kernel(std::string op, KernelFunction function) {
 
 Result<const KernelDef*> KernelTable::find(const Node& node, std::string_view device_type) const {
   const KernelDef* found = nullptr;
-  const std::string_view wanted = device_type == "GPU" && counts_on_host(node) ? "CPU" : device_type;
+  const std::string_view wanted =
+      device_type == "GPU" && computes_integers_on_host(node) ? "CPU" : device_type;
   for (const auto& kernel : of(node.type())) {
     const bool runs_there = kernel.device_type == wanted || kernel.device_type == any_device;
     if (!runs_there || !serves(kernel, node)) continue;

@@ -185,7 +185,7 @@ class PlanPreparation {
       return unimplemented("this op cannot run in a plan: neither a kernel nor a service carries it out");
     Device& device = prepared_->device();
     TROUPE_ASSIGN(const KernelDef* def, kernels_.find(*node.node, device.type()));
-    node.by_cpu_kernel = device.memory_kind() == MemoryKind::Device && counts_on_host(*node.node);
+    node.by_cpu_kernel = device.memory_kind() == MemoryKind::Device && computes_integers_on_host(*node.node);
     DeviceContext& context = prepared_->context_of(node);
     TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, context}));
     node.kernel = kernel.get();

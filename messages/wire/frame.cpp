@@ -91,16 +91,16 @@ struct Sizes {
 // Lends what can be lent. Fails if a tensor lies in device memory and is not lent.
 Result<std::vector<std::optional<Loan>>> lend(std::span<const Tensor> tensors, Lender* lender) {
   std::vector<std::optional<Loan>> loans(tensors.size());
-  const auto lend = [&](size_t i) {
+  const auto ask = [&](size_t i) {
     if (lender && tensors[i].valid() && is_plain(tensors[i].dtype())) loans[i] = lender->lend(tensors[i]);
   };
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!lies_on_gpu(tensors[i])) continue;
-    lend(i);
+    ask(i);
     if (!loans[i]) return cannot_send(tensors[i], "lies in device memory, which the receiver cannot read");
   }
   for (size_t i = 0; i < tensors.size(); ++i)
-    if (!loans[i]) lend(i);
+    if (!loans[i]) ask(i);
   return loans;
 }
 

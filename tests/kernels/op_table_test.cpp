@@ -343,14 +343,14 @@ BOOST_AUTO_TEST_CASE(bad_inputs_are_refused_by_name) {
 }
 
 // GPUs compute floats, and the host what counts them.
-BOOST_AUTO_TEST_CASE(what_counts_on_the_host_has_no_kernel_of_gpus) {
+BOOST_AUTO_TEST_CASE(integers_on_the_host_have_no_kernel_of_gpus) {
   size_t counting = 0;
   for_each_op([&](const OpDef& op) {
     for (const DType dtype : {DType::Int32, DType::Int64}) {
       Node node;
       node.op = value_or_throw(op_library()->ops->require(op.name));
       node.attrs.set("T", dtype);
-      if (!counts_on_host(node)) continue;
+      if (!computes_integers_on_host(node)) continue;
       ++counting;
       for (const KernelDef& kernel : gpu_library()->kernels.of(op.name)) {
         const auto types = kernel.types.find("T");

@@ -1,6 +1,7 @@
 // ZerosLike and AddN of lists of tensors: the checks on the host, and the arguments that they return to the compute function of
 // each type of device (kernels/core/checked_kernel.h). Any thread may call the checks. The checks make the lists and allocate
-// their elements, also those of lists in lists, where the old ones lie: elements of int32 lie on the host (counts_on_host).
+// their elements, also those of lists in lists, where the old ones lie: elements of int32 lie on the host
+// (computes_integers_on_host).
 #pragma once
 
 #include <vector>
