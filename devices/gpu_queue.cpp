@@ -1,13 +1,27 @@
 #include "devices/gpu_queue.h"
 
+#include <atomic>
 #include <mutex>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "devices/gpu_communicator.h"
 #include "devices/gpu_recorder.h"
 
 namespace troupe {
+namespace {
+
+thread_local GpuRange* innermost_range = nullptr;
+
+struct SourceOrder {
+  bool operator()(const GpuFaultSource& a, const GpuFaultSource& b) const {
+    return std::tie(a.node, a.op, a.text) < std::tie(b.node, b.op, b.text);
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<GpuRecorder> GpuQueue::make_recorder() { return nullptr; }
 const void* GpuQueue::kept(const void* bytes, size_t) { return bytes; }
@@ -24,17 +38,46 @@ void GpuQueue::issue_on_host(std::function<void()> work) {
   now();
 }
 
+GpuRange::GpuRange(GpuQueue* queue, const char* name, const char* op)
+    : queue_(queue), name_(name), op_(op), outer_(innermost_range) {
+  if (!queue_) return;
+  queue_->begin_range(name);
+  innermost_range = this;
+}
+
+GpuRange::~GpuRange() {
+  if (!queue_) return;
+  innermost_range = outer_;
+  queue_->end_range();
+}
+
+const GpuFaultSource* fault_source(const char* text) {
+  constexpr size_t max_sources = 100'000;
+  static std::mutex mutex;
+  static auto& sources =
+      *new std::set<GpuFaultSource, SourceOrder>;  // kernels may report until the process ends
+  GpuFaultSource source{"", "", text};
+  const std::lock_guard lock(mutex);
+  if (const GpuRange* const range = innermost_range; range && sources.size() < max_sources) {
+    source.op = range->op_;
+    source.node = range->name_;
+  }
+  return &*sources.insert(std::move(source)).first;
+}
+
 Status take_fault(GpuFault& fault) {
-  if (fault.set == 0) return {};
+  const std::atomic_ref state(fault.state);
+  if (state.load(std::memory_order_acquire) != GpuFault::Complete) return {};
   static std::mutex taking;  // threads that copy and those that exchange may find the same report
   const std::lock_guard lock(taking);
-  if (fault.set == 0) return {};
-  std::string text = fault.what;
+  if (state.load(std::memory_order_acquire) != GpuFault::Complete) return {};
+  const GpuFaultSource& source = *fault.source;
+  std::string text = source.text;
   for (const int64_t number : {fault.value, fault.limit})
     if (const size_t at = text.find("{}"); at != std::string::npos)
       text.replace(at, 2, std::to_string(number));
-  fault = {};
-  return invalid_argument(std::move(text));
+  state.store(GpuFault::Clear, std::memory_order_release);
+  return invalid_argument(std::move(text)).at_node(source.op, source.node);
 }
 
 GpuFault& host_fault() {

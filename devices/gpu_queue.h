@@ -13,13 +13,23 @@
 
 namespace troupe {
 
+/// What a kernel reports of a wrong value: the node, and a text with {} for the value and the limit. It is never destroyed.
+struct GpuFaultSource {
+  std::string op, node, text;
+};
+/// Returns the source for reports of the node of the innermost GpuRange of the calling thread: always the same one for a node and a
+/// text. The node is empty outside of ranges, and for all further nodes once there are 100,000 sources.
+const GpuFaultSource* fault_source(const char* text);
+
 /// A wrong value that a kernel found on the device, in memory that the host and the device see.
 struct GpuFault {
-  unsigned set = 0;  ///< 1 after the first report
+  enum : unsigned { Clear, Written, Complete };
+  /// Written: a kernel writes the other members. Complete: the host may read them, and make the report Clear.
+  unsigned state = Clear;
   int64_t value = 0, limit = 0;
-  const char* what = nullptr;  ///< a string literal of this process, with {} for value and limit
+  const GpuFaultSource* source = nullptr;  ///< in memory of the host
 };
-/// Returns the failure that the report describes, and clears it; Ok if there is none.
+/// Returns the failure that the report describes, with its op and node, and clears it; Ok if there is none.
 Status take_fault(GpuFault& fault);
 /// Returns where kernels report that run on the host, on the calling thread.
 GpuFault& host_fault();
@@ -75,20 +85,21 @@ class GpuQueue {
   virtual void issue_on_host(std::function<void()> work);
 };
 
-/// A range, from its construction to its destruction. Does nothing without a queue.
+/// A range, from its construction to its destruction on one thread: that of a node, or another name with an empty op. Does nothing
+/// without a queue. The strings must outlive it.
 class GpuRange {
  public:
-  GpuRange(GpuQueue* queue, const char* name) : queue_(queue) {
-    if (queue_) queue_->begin_range(name);
-  }
+  GpuRange(GpuQueue* queue, const char* name, const char* op);
   GpuRange(const GpuRange&) = delete;
   GpuRange& operator=(const GpuRange&) = delete;
-  ~GpuRange() {
-    if (queue_) queue_->end_range();
-  }
+  ~GpuRange();
 
  private:
+  friend const GpuFaultSource* fault_source(const char* text);
+
   GpuQueue* const queue_;
+  const char *const name_, *const op_;
+  GpuRange* const outer_;
 };
 
 }  // namespace troupe

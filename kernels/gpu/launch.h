@@ -213,22 +213,27 @@ inline Result<BufferRef> scratch(DeviceContext& device, size_t bytes) {
 /// copy to the host, which then fails; on the host check_fault() does so.
 struct FaultReport {
   GpuFault* fault;
-  const char* what;  ///< a string literal: "index {} is not in [0, {})"
+  const GpuFaultSource* source;
   TROUPE_ANY void operator()(int64_t value, int64_t limit) const {
 #if defined(__CUDA_ARCH__)
-    if (atomicCAS(&fault->set, 0u, 1u) != 0u) return;
+    if (atomicCAS(&fault->state, GpuFault::Clear, GpuFault::Written) != GpuFault::Clear) return;
 #else
-    if (fault->set != 0) return;
-    fault->set = 1;
+    if (fault->state != GpuFault::Clear) return;
 #endif
     fault->value = value;
     fault->limit = limit;
-    fault->what = what;
+    fault->source = source;
+#if defined(__CUDA_ARCH__)
+    __threadfence_system();  // the host sees the members before the state
+    atomicExch(&fault->state, GpuFault::Complete);
+#else
+    fault->state = GpuFault::Complete;
+#endif
   }
 };
-/// Returns what kernels call when they find a wrong value.
-inline FaultReport fault_report(DeviceContext& device, const char* what) {
-  return {device.queue() ? device.queue()->fault() : &host_fault(), what};
+/// Returns what the kernel of a node calls when it finds a wrong value: `text` is like "index {} is not in [0, {})".
+inline FaultReport fault_report(DeviceContext& device, const char* text) {
+  return {device.queue() ? device.queue()->fault() : &host_fault(), fault_source(text)};
 }
 /// Returns the failure that a kernel which ran on the host has reported, once.
 inline Status check_fault(DeviceContext& device) {

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "devices/gpu_queue.h"
+
 namespace troupe {
 namespace {
 
@@ -44,6 +46,7 @@ class Update {
     take();
     std::vector<Tensor> outputs(std::max(refs_.size(), node_.output_types.size()));
     KernelContext context(node_, inputs_.data(), inputs_.size(), outputs.data(), device, step, 0);
+    const GpuRange range(device.queue(), node_.name.c_str(), node_.type().c_str());
     Status status = rule.run(context);
     for (size_t i = 0; i < refs_.size() && status.ok(); ++i)
       if (!outputs[i].valid())

@@ -332,7 +332,7 @@ Result<RecordedKernels::Group*> RecordedKernels::pending_group() {
 Status RecordedKernels::flush() {
   if (pending_.empty()) return {};
   TROUPE_ASSIGN(Group* const group, pending_group());
-  const GpuRange range(issuing_.queue(), "recorded kernels");
+  const GpuRange range(issuing_.queue(), "recorded kernels", "");
   pending_.clear();
   Status issued = recorder_->issue(*group->work);
   readable_.clear();

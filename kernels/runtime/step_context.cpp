@@ -158,7 +158,7 @@ void StepContext::carry_out(Activation activation) {
     case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
     case Action::Feed: return feed(activation, node);
     case Action::Kernel: {
-      const GpuRange range(device_.queue(), node.node->name.c_str());
+      const GpuRange range(device_.queue(), node.node->name.c_str(), node.node->type().c_str());
       return run_kernel(activation, node);
     }
     case Action::Fetch:

@@ -305,6 +305,30 @@ BOOST_AUTO_TEST_CASE(a_step_without_memory_fails_by_name_and_the_next_runs) {
   BOOST_TEST(run(16) == 16 * 1024.0f);
 }
 
+// The failure is found when the result is copied to the host; steps without profiles are repeated from records.
+BOOST_AUTO_TEST_CASE(a_wrong_index_names_its_op_and_node_and_the_next_step_runs) {
+  Machine machine(1);
+  const Scope& g = machine.scope;
+  const Output ids = placeholder(g, i32, {-1});
+  const Output first = gather(g.with_name("first"), g.constant(ramp(Shape{4, 2}, 1)), ids);
+  const Output rows =
+      gather(g.with_name("lookup"), mul(g, first, 2), g.constant(Tensor::vector<int32_t>({0, 1})));
+  const Output total = sum(g, rows);
+  Session session = machine.open();
+  const auto run = [&](int32_t id) {
+    return session.run({{ids, Tensor::vector<int32_t>({1, id})}}, {total})[0].item<float>();
+  };
+  const float expected = run(3);
+  for (int step = 0; step < 5; ++step) {
+    BOOST_TEST(run(3) == expected);
+    const Status wrong = failure_of([&] { run(9); });
+    BOOST_TEST((wrong.code() == Code::InvalidArgument), wrong.message());
+    BOOST_TEST(wrong.node() == "first", wrong.message());
+    BOOST_TEST(wrong.op() == machine.graph.node(first.node).type(), wrong.message());
+    BOOST_TEST(wrong.text().find('9') != std::string::npos, wrong.message());
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace troupe::test
