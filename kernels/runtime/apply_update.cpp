@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "devices/gpu_queue.h"
+#include "kernels/runtime/kernel_run.h"
 
 namespace troupe {
 namespace {
@@ -47,7 +48,7 @@ class Update {
     std::vector<Tensor> outputs(std::max(refs_.size(), node_.output_types.size()));
     KernelContext context(node_, inputs_.data(), inputs_.size(), outputs.data(), device, step, 0);
     const GpuRange range(device.queue(), node_.name.c_str(), node_.type().c_str());
-    Status status = rule.run(context);
+    Status status = call_guarded([&] { return rule.run(context); });
     for (size_t i = 0; i < refs_.size() && status.ok(); ++i)
       if (!outputs[i].valid())
         status =

@@ -1,5 +1,7 @@
 #include "kernels/runtime/evaluate.h"
 
+#include "kernels/runtime/kernel_run.h"
+
 namespace troupe {
 namespace {
 
@@ -24,7 +26,7 @@ Result<std::vector<Tensor>> run(const OpLibrary& library, const Graph& graph, co
   for (const Tensor& input : inputs) slots.push_back(Slot::of(input));
   std::vector<Tensor> outputs(node.output_types.size());
   KernelContext context(node, slots.data(), slots.size(), outputs.data(), device, step, 0);
-  TROUPE_RETURN_IF_FAILED(kernel->run(context));
+  TROUPE_RETURN_IF_FAILED(call_guarded([&] { return kernel->run(context); }));
   return outputs;
 }
 

@@ -45,11 +45,12 @@ class Group {
                                  ->prepare({graph_, graph_.node(node_), device_}));
   }
 
-  Status apply(const std::vector<Tensor>& values) {
+  Status apply(const std::vector<Tensor>& values) { return apply(values, *kernel_); }
+  Status apply(const std::vector<Tensor>& values, const Kernel& rule) {
     std::vector<Slot> slots;
     for (const auto& cell : cells_) slots.push_back(Slot::of(cell.get()));
     for (const Tensor& value : values) slots.push_back(Slot::of(value));
-    return apply_update(*kernel_, graph_.node(node_), slots, device_, {});
+    return apply_update(rule, graph_.node(node_), slots, device_, {});
   }
   Tensor value(size_t i) const {
     Snapshot snapshot;
@@ -67,6 +68,24 @@ class Group {
 };
 
 BOOST_AUTO_TEST_SUITE(update_ops)
+
+// It may throw before or after it has taken the value of the variable.
+BOOST_AUTO_TEST_CASE(a_rule_that_throws_fails_and_leaves_the_variable_as_it_was) {
+  Group group("ApplyGradientDescent", {floats(Shape{2}, {1, 2})}, {f32, f32});
+  const std::vector<Tensor> values = {scalar(0.5F), floats(Shape{2}, {2, 2})};
+  for (const bool late : {false, true}) {
+    const HostKernel rule([late](KernelContext& context) -> Status {
+      if (late) TROUPE_RETURN_IF_FAILED(context.forward(0, 0, context.input(0).shape()).status());
+      throw std::bad_alloc();
+    });
+    const Status failed = group.apply(values, rule);
+    BOOST_TEST((failed.code() == Code::ResourceExhausted), failed.message());
+    BOOST_TEST(failed.op() == "ApplyGradientDescent");
+    check_close(group.value(0), {1, 2});
+  }
+  BOOST_TEST(group.apply(values).ok());
+  check_close(group.value(0), {0, 1});
+}
 
 BOOST_AUTO_TEST_CASE(assigning_replaces_the_value) {
   const Tensor old = floats(Shape{2}, {1, 2}), value = floats(Shape{2}, {3, 4});
