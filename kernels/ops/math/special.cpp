@@ -11,11 +11,7 @@
 //   Rint(x)                       x rounded to an integer; halves are rounded to even
 //   NextAfter(x1, x2)             the next float or double after x1 in the direction of x2
 // Eigen computes most of them; outside their domains they are NaN.
-#include <unsupported/Eigen/SpecialFunctions>
-
-#include <cmath>
-#include <limits>
-#include <numbers>
+#include "kernels/ops/math/special-inl.h"
 
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
@@ -26,119 +22,7 @@
 namespace troupe {
 namespace {
 
-// ---- Functions of an element
-
-struct Lgamma {
-  template <class T>
-  static T apply(T x) {
-    return Eigen::numext::lgamma(x);
-  }
-};
-struct Digamma {
-  template <class T>
-  static T apply(T x) {
-    return Eigen::numext::digamma(x);
-  }
-};
-struct Ndtri {
-  template <class T>
-  static T apply(T x) {
-    return x >= 0 && x <= 1 ? Eigen::numext::ndtri(x) : std::numeric_limits<T>::quiet_NaN();
-  }
-};
-struct Erfinv {
-  template <class T>
-  static T apply(
-      T x) {  // erf(z) = 2 P(z sqrt(2)) - 1, where P is the distribution function of the normal distribution
-    return Ndtri::apply((x + T(1)) / T(2)) / std::numbers::sqrt2_v<T>;
-  }
-};
-struct BesselI0e {
-  template <class T>
-  static T apply(T x) {
-    return Eigen::numext::bessel_i0e(x);
-  }
-};
-struct BesselI1e {
-  template <class T>
-  static T apply(T x) {
-    return Eigen::numext::bessel_i1e(x);
-  }
-};
-struct Rint {
-  template <class T>
-  static T apply(T x) {
-    return std::nearbyint(x);
-  }
-};
-
-struct Polygamma {
-  template <class T>
-  static T apply(T a, T x) {
-    // Eigen computes NaN where x is infinite.
-    return x == std::numeric_limits<T>::infinity() && a >= T(1) ? T(0) : Eigen::numext::polygamma(a, x);
-  }
-};
-struct Zeta {
-  template <class T>
-  static T apply(T x, T q) {
-    const T sum = Eigen::numext::zeta(x, q);
-    // Where x is so large that Eigen computes NaN, the first term is the sum.
-    return std::isnan(sum) && x > T(1) && q > T(0) ? std::pow(q, -x) : sum;
-  }
-};
-struct Igamma {
-  template <class T>
-  static T apply(T a, T x) {
-    return Eigen::numext::igamma(a, x);
-  }
-};
-struct Igammac {
-  template <class T>
-  static T apply(T a, T x) {
-    return Eigen::numext::igammac(a, x);
-  }
-};
-struct IgammaGradA {
-  template <class T>
-  static T apply(T a, T x) {
-    return Eigen::numext::igamma_der_a(a, x);
-  }
-};
-struct RandomGammaGrad {
-  template <class T>
-  static T apply(T alpha, T sample) {
-    return Eigen::numext::gamma_sample_der_alpha(alpha, sample);
-  }
-};
-struct NextAfter {
-  template <class T>
-  static T apply(T x1, T x2) {
-    return std::nextafter(x1, x2);
-  }
-};
-
 // ---- Betainc
-
-struct BetaincArguments {
-  const Tensor &a, &b, &x;
-  Tensor& z;
-};
-
-Result<BetaincArguments> check_betainc(KernelContext& context) {
-  const Tensor* shaped = &context.input(0);
-  for (size_t i = 1; i < 3; ++i) {
-    const Tensor& input = context.input(i);
-    if (input.shape().is_scalar() || input.shape() == shaped->shape()) continue;
-    if (!shaped->shape().is_scalar())
-      return invalid_argument("a, b and x have the shapes " + context.input(0).shape().text() + ", " +
-                              context.input(1).shape().text() + " and " + context.input(2).shape().text() +
-                              "; those that are not scalars must have the same shape");
-    shaped = &input;
-  }
-  TROUPE_ASSIGN(Tensor* const z, context.output(0, shaped->shape()));
-  return BetaincArguments{context.input(0), context.input(1), context.input(2), *z};
-}
 
 /// Nothing is known of the output if an input may be a scalar and no input is known not to be one.
 Status betainc_shape(ShapeContext& context) {
@@ -163,7 +47,7 @@ void compute_betainc(const BetaincArguments& arguments, DeviceContext& device) {
     const auto at = [](std::span<const T> values, size_t i) { return values[values.size() == 1 ? 0 : i]; };
     constexpr size_t bytes_of_equal_cost = 64 * sizeof(T);
     parallel_items(device.pool(), z.size(), bytes_of_equal_cost, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) z[i] = Eigen::numext::betainc(at(a, i), at(b, i), at(x, i));
+      for (size_t i = begin; i < end; ++i) z[i] = Betainc::apply(at(a, i), at(b, i), at(x, i));
     });
   });
 }
@@ -334,6 +218,21 @@ void add_binary(OpLibrary& library) {
 }
 
 }  // namespace
+
+Result<BetaincArguments> check_betainc(KernelContext& context) {
+  const Tensor* shaped = &context.input(0);
+  for (size_t i = 1; i < 3; ++i) {
+    const Tensor& input = context.input(i);
+    if (input.shape().is_scalar() || input.shape() == shaped->shape()) continue;
+    if (!shaped->shape().is_scalar())
+      return invalid_argument("a, b and x have the shapes " + context.input(0).shape().text() + ", " +
+                              context.input(1).shape().text() + " and " + context.input(2).shape().text() +
+                              "; those that are not scalars must have the same shape");
+    shaped = &input;
+  }
+  TROUPE_ASSIGN(Tensor* const z, context.output(0, shaped->shape()));
+  return BetaincArguments{context.input(0), context.input(1), context.input(2), *z};
+}
 
 void add_special_ops(OpLibrary& library) {
   add_unary(library);

@@ -8,13 +8,12 @@
 // and bfloat16 are computed in float. The gradient by the input is that of the output. Fails with InvalidArgument for num_bits
 // outside [1, 61], 62 without sign, for a minimum above its maximum, and for ranges of another shape. Source:
 // tensorflow/core/kernels/quantize_and_dequantize_op.h.
+#include "kernels/ops/quantized/quantize_and_dequantize.h"
+
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "graph/build/gradients.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
@@ -61,17 +60,6 @@ Status rounded_shape(ShapeContext& context) {
   return unchanged_shape(context);
 }
 
-struct RoundingArguments {
-  const Tensor& input;
-  const Tensor *min, *max;  ///< null where attributes have the range, or the input has it
-  Tensor& output;
-  size_t ranges, inner;  ///< the input as [outer, ranges, inner]
-  bool given;
-  float low, high;         ///< the range of the attributes
-  double lowest, highest;  ///< the steps
-  bool up;                 ///< whether halves are rounded up
-};
-
 Result<int64_t> bits_of(const KernelContext& context) {
   const Node& node = context.node();
   if (context.inputs() < 4) return node.attrs.get<int64_t>("num_bits");
@@ -81,87 +69,27 @@ Result<int64_t> bits_of(const KernelContext& context) {
   return integer_scalar(bits, "num_bits");
 }
 
-Result<RoundingArguments> check_rounding(KernelContext& context) {
-  const Node& node = context.node();
-  const Tensor& input = context.input(0);
-  const auto flag = [&](const char* name) {
-    const AttrValue* const attr = node.attrs.find(name);
-    return attr && std::get<bool>(*attr);
-  };
-  TROUPE_ASSIGN(const int64_t bits, bits_of(context));
-  TROUPE_RETURN_IF_FAILED(check_bits(node, bits));
-  TROUPE_ASSIGN(const auto axis, axis_of(node, input.shape()));
-  const bool given = flag("range_given"), has_inputs = context.inputs() > 1;
-  if (given && has_inputs)
-    TROUPE_RETURN_IF_FAILED(
-        check_range_shapes(node, input.shape(), context.input(1).shape(), context.input(2).shape()));
-  TROUPE_ASSIGN(Tensor* const output, context.output(0, input.shape()));
-  const bool is_signed = flag("signed_input");
-  const double half = std::ldexp(1.0, static_cast<int>(bits) - 1);
-  const AttrValue* const rounding = node.attrs.find("round_mode");
-  return RoundingArguments{
-      input,
-      given && has_inputs ? &context.input(1) : nullptr,
-      given && has_inputs ? &context.input(2) : nullptr,
-      *output,
-      axis ? static_cast<size_t>(input.shape()[*axis]) : 1,
-      axis ? count_of(input.shape().dims().subspan(*axis + 1)) : static_cast<size_t>(input.elements()),
-      given,
-      has_inputs ? 0 : node.attrs.get<float>("input_min"),
-      has_inputs ? 0 : node.attrs.get<float>("input_max"),
-      is_signed ? (flag("narrow_range") ? 1 - half : -half) : 0,
-      is_signed ? half - 1 : 2 * half - 1,
-      rounding && std::get<std::string>(*rounding) == "HALF_UP"};
-}
-
 // ---- Computing
-
-template <class T>
-struct Rounding {
-  T min, max, scale, inverse;
-
-  /// The range becomes the greatest one of which 0 is a step and whose ends the steps reach.
-  Rounding(T low, T high, double lowest, double highest) : min(low), max(high) {
-    const auto steps_below = static_cast<T>(lowest), steps_above = static_cast<T>(highest);
-    const auto side = [](T steps, T end) {
-      return steps * end > 0 ? steps / end : std::numeric_limits<T>::max();
-    };
-    const T below = side(steps_below, min), above = side(steps_above, max);
-    if (below < above) {
-      scale = below;
-      inverse = min / steps_below;
-      max = steps_above * inverse;
-    } else {
-      scale = above;
-      inverse = max / steps_above;
-      min = steps_below * inverse;
-    }
-  }
-  T operator()(T x, bool clamps, bool up) const {
-    const T scaled = (!clamps ? x : x < min ? min : x > max ? max : x) * scale;
-    return (up ? std::floor(scaled + T{0.5}) : std::nearbyint(scaled)) * inverse;
-  }
-};
 
 /// The range of the elements of each slice, or of all of them.
 template <class T>
-std::vector<std::pair<ComputeType<T>, ComputeType<T>>> ranges_of(const RoundingArguments& arguments) {
+std::vector<ElementRange<ComputeType<T>>> ranges_of(const RoundingArguments& arguments) {
   using Number = ComputeType<T>;
-  std::vector<std::pair<Number, Number>> ranges(
-      arguments.ranges, {static_cast<Number>(arguments.low), static_cast<Number>(arguments.high)});
-  if (arguments.min) {
+  std::vector<ElementRange<Number>> ranges(arguments.ranges);
+  if (!arguments.given) {
+    const auto x = arguments.input.as<T>();
+    for (size_t i = 0; i < x.size(); ++i) {
+      ElementRange<Number>& range = ranges[i / arguments.inner % arguments.ranges];
+      const auto number = static_cast<Number>(x[i]);
+      range = JoinRanges<Number>()(range, {number, number});
+    }
+  } else if (arguments.min) {
     for (size_t i = 0; i < ranges.size(); ++i)
       ranges[i] = {static_cast<Number>(arguments.min->as<T>()[i]),
                    static_cast<Number>(arguments.max->as<T>()[i])};
-  } else if (!arguments.given) {
-    std::ranges::fill(ranges,
-                      std::pair{std::numeric_limits<Number>::max(), std::numeric_limits<Number>::lowest()});
-    const auto x = arguments.input.as<T>();
-    for (size_t i = 0; i < x.size(); ++i) {
-      auto& [min, max] = ranges[i / arguments.inner % arguments.ranges];
-      min = std::min(min, static_cast<Number>(x[i]));
-      max = std::max(max, static_cast<Number>(x[i]));
-    }
+  } else {
+    std::ranges::fill(ranges, ElementRange<Number>{static_cast<Number>(arguments.low),
+                                                   static_cast<Number>(arguments.high)});
   }
   return ranges;
 }
@@ -215,6 +143,39 @@ OpDefBuilder& add_range(OpDefBuilder& op) {
 }
 
 }  // namespace
+
+Result<RoundingArguments> check_rounding(KernelContext& context) {
+  const Node& node = context.node();
+  const Tensor& input = context.input(0);
+  const auto flag = [&](const char* name) {
+    const AttrValue* const attr = node.attrs.find(name);
+    return attr && std::get<bool>(*attr);
+  };
+  TROUPE_ASSIGN(const int64_t bits, bits_of(context));
+  TROUPE_RETURN_IF_FAILED(check_bits(node, bits));
+  TROUPE_ASSIGN(const auto axis, axis_of(node, input.shape()));
+  const bool given = flag("range_given"), has_inputs = context.inputs() > 1;
+  if (given && has_inputs)
+    TROUPE_RETURN_IF_FAILED(
+        check_range_shapes(node, input.shape(), context.input(1).shape(), context.input(2).shape()));
+  TROUPE_ASSIGN(Tensor* const output, context.output(0, input.shape()));
+  const bool is_signed = flag("signed_input");
+  const double half = std::ldexp(1.0, static_cast<int>(bits) - 1);
+  const AttrValue* const rounding = node.attrs.find("round_mode");
+  return RoundingArguments{
+      input,
+      given && has_inputs ? &context.input(1) : nullptr,
+      given && has_inputs ? &context.input(2) : nullptr,
+      *output,
+      axis ? static_cast<size_t>(input.shape()[*axis]) : 1,
+      axis ? count_of(input.shape().dims().subspan(*axis + 1)) : static_cast<size_t>(input.elements()),
+      given,
+      has_inputs ? 0 : node.attrs.get<float>("input_min"),
+      has_inputs ? 0 : node.attrs.get<float>("input_max"),
+      is_signed ? (flag("narrow_range") ? 1 - half : -half) : 0,
+      is_signed ? half - 1 : 2 * half - 1,
+      rounding && std::get<std::string>(*rounding) == "HALF_UP"};
+}
 
 void add_quantize_and_dequantize_ops(OpLibrary& library) {
   OpDefBuilder first = rounding_op("QuantizeAndDequantize", "false"),

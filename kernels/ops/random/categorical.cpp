@@ -1,33 +1,17 @@
 // Multinomial(logits, num_samples): output[row, i] is a class of logits[row], drawn with the probabilities softmax(logits[row]).
-// The counter of the generator is row * 2^24 + sample / 2 (generator.h); each sample takes two words.
+// Each sample takes two words (generator.h).
 #include "kernels/ops/random/categorical.h"
 
 #include <cmath>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/ops/random/generator.h"
 
 namespace troupe {
-namespace {
-
-struct MultinomialArguments {
-  CategoricalArguments categorical;
-  Philox philox;
-};
-
-Result<MultinomialArguments> check_multinomial(KernelContext& context) {
+Result<DrawnCategories<SessionFractions>> check_multinomial(KernelContext& context) {
   TROUPE_ASSIGN(const CategoricalArguments categorical, check_categorical(context));
-  return MultinomialArguments{categorical, generator_of(context)};
+  return DrawnCategories<SessionFractions>{categorical, {generator_of(context)}};
 }
-
-void compute_multinomial(const MultinomialArguments& arguments, DeviceContext& device) {
-  draw_categories(arguments.categorical, device.pool(), [&](size_t row, size_t sample) {
-    return uniform<double>(arguments.philox((uint64_t{row} << 24) + sample / 2), sample % 2);
-  });
-}
-
-}  // namespace
 
 Result<CategoricalArguments> check_categorical(KernelContext& context) {
   const Tensor &logits = context.input(0), &count = context.input(1);
@@ -97,8 +81,8 @@ void add_multinomial(OpLibrary& library) {
                  .constructor("multinomial(logits, num_samples, output_dtype, seed, seed2)")
                  .shape(categorical_shape)
                  .not_differentiable());
-  library.kernel(
-      cpu_kernel("Multinomial", check_multinomial, compute_multinomial).on("T", dtypes(RealTypes{})));
+  library.kernel(cpu_kernel("Multinomial", check_multinomial, draw_categories<SessionFractions>)
+                     .on("T", dtypes(RealTypes{})));
 }
 
 }  // namespace troupe

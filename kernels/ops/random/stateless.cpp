@@ -32,26 +32,6 @@ void compute_stateless_integers(const StatelessIntegerArguments& arguments, Devi
                                 arguments.output);
 }
 
-struct StatelessMultinomialArguments {
-  CategoricalArguments categorical;
-  Philox philox;
-};
-
-Result<StatelessMultinomialArguments> check_stateless_multinomial(KernelContext& context) {
-  TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(2)));
-  TROUPE_ASSIGN(const CategoricalArguments categorical, check_categorical(context));
-  return StatelessMultinomialArguments{categorical, philox};
-}
-
-/// Sample i takes pair number i of the words, counted over all rows.
-void compute_stateless_multinomial(const StatelessMultinomialArguments& arguments, DeviceContext& device) {
-  const CategoricalArguments& categorical = arguments.categorical;
-  draw_categories(categorical, device.pool(), [&](size_t row, size_t sample) {
-    const uint64_t i = row * categorical.samples + sample;
-    return stateless::fraction<double>(arguments.philox(i / 2), i % 2);
-  });
-}
-
 // ---- Definitions
 
 Status stateless_shape(ShapeContext& context) {
@@ -113,6 +93,12 @@ Result<StatelessIntegerArguments> check_stateless_integers(KernelContext& contex
   return StatelessIntegerArguments{*output, philox, range.least, range.size()};
 }
 
+Result<DrawnCategories<StatelessFractions>> check_stateless_multinomial(KernelContext& context) {
+  TROUPE_ASSIGN(const Philox philox, generator_of_seed(context.input(2)));
+  TROUPE_ASSIGN(const CategoricalArguments categorical, check_categorical(context));
+  return DrawnCategories<StatelessFractions>{categorical, {philox, categorical.samples}};
+}
+
 void add_stateless_random_ops(OpLibrary& library) {
   add_float_op<stateless::Uniform>(library, "StatelessRandomUniform", "stateless_random_uniform");
   add_float_op<stateless::Normal>(library, "StatelessRandomNormal", "stateless_random_normal");
@@ -140,7 +126,7 @@ void add_stateless_random_ops(OpLibrary& library) {
                  .shape(stateless_multinomial_shape)
                  .not_differentiable());
   library.kernel(
-      cpu_kernel("StatelessMultinomial", check_stateless_multinomial, compute_stateless_multinomial)
+      cpu_kernel("StatelessMultinomial", check_stateless_multinomial, draw_categories<StatelessFractions>)
           .on("T", dtypes(RealTypes{})));
 }
 

@@ -2,28 +2,21 @@
 // (adjoint_b), a (b) is transposed and, if complex, conjugated first. The positions of a may be in any order, and values at one
 // position count as their sum. Terms are added in the order of the values; half and bfloat16 are summed in float. Fails with
 // InvalidArgument if the inner dimensions differ or a position is outside a_shape.
+#include "kernels/ops/sparse/sparse_matmul.h"
+
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
-#include "kernels/core/checked_kernel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/cast.h"
 #include "kernels/loops/combine.h"
 #include "kernels/loops/strided_copy.h"
 #include "kernels/ops/broadcast_gradients.h"
-#include "kernels/ops/sparse/sparse_tensor.h"
 
 namespace troupe {
 namespace {
 
 using ProductTypes = Joined<AllFloatTypes, Joined<TypeList<int32_t, int64_t>, ComplexTypes>>;
-
-struct SparseMatMulArguments {
-  SparseTensor a;   ///< [rows, inner], or [inner, rows] with adjoint_a; its positions are not checked yet
-  const Tensor& b;  ///< [inner, columns], or [columns, inner] with adjoint_b
-  Tensor& product;  ///< [rows, columns]
-  bool adjoint_a, adjoint_b;
-};
 
 Status sparse_matmul_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto indices, sparse_shape(context, SparseInputs::from(0)));
@@ -36,25 +29,6 @@ Status sparse_matmul_shape(ShapeContext& context) {
   context.set_output(
       0, PartialShape{a_shape ? std::max<int64_t>((*a_shape)[rows], unknown_dim) : unknown_dim, columns});
   return {};
-}
-
-Result<SparseMatMulArguments> check_sparse_matmul(KernelContext& context) {
-  const Attributes& attrs = context.node().attrs;
-  const bool adjoint_a = attrs.get<bool>("adjoint_a"), adjoint_b = attrs.get<bool>("adjoint_b");
-  TROUPE_ASSIGN(SparseTensor a, read_sparse(context, SparseInputs::from(0)));
-  const Tensor& b = context.input(3);
-  if (a.rank() != 2)
-    return invalid_argument("a_indices of shape " + a.indices.shape().text() + " are not those of a matrix");
-  TROUPE_RETURN_IF_FAILED(check_rank(context, 3, 2));
-  const int64_t inner = a.dims[adjoint_a ? 0 : 1], inner_b = b.shape()[adjoint_b ? 1 : 0];
-  if (inner != inner_b)
-    return invalid_argument("a " + text_of(a.dims) + (adjoint_a ? " transposed" : "") + " x b " +
-                            b.shape().text() + (adjoint_b ? " transposed" : "") +
-                            ": inner dimensions differ");
-  const Dims dims{a.dims[adjoint_a ? 1 : 0], b.shape()[adjoint_b ? 0 : 1]};
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, b.dtype()));
-  TROUPE_ASSIGN(Tensor* const product, context.output(0, shape));
-  return SparseMatMulArguments{std::move(a), b, *product, adjoint_a, adjoint_b};
 }
 
 template <class T>
@@ -144,6 +118,25 @@ void sparse_matmul_gradient(GradientContext& context) {
 }
 
 }  // namespace
+
+Result<SparseMatMulArguments> check_sparse_matmul(KernelContext& context) {
+  const Attributes& attrs = context.node().attrs;
+  const bool adjoint_a = attrs.get<bool>("adjoint_a"), adjoint_b = attrs.get<bool>("adjoint_b");
+  TROUPE_ASSIGN(SparseTensor a, read_sparse(context, SparseInputs::from(0)));
+  const Tensor& b = context.input(3);
+  if (a.rank() != 2)
+    return invalid_argument("a_indices of shape " + a.indices.shape().text() + " are not those of a matrix");
+  TROUPE_RETURN_IF_FAILED(check_rank(context, 3, 2));
+  const int64_t inner = a.dims[adjoint_a ? 0 : 1], inner_b = b.shape()[adjoint_b ? 1 : 0];
+  if (inner != inner_b)
+    return invalid_argument("a " + text_of(a.dims) + (adjoint_a ? " transposed" : "") + " x b " +
+                            b.shape().text() + (adjoint_b ? " transposed" : "") +
+                            ": inner dimensions differ");
+  const Dims dims{a.dims[adjoint_a ? 1 : 0], b.shape()[adjoint_b ? 0 : 1]};
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, b.dtype()));
+  TROUPE_ASSIGN(Tensor* const product, context.output(0, shape));
+  return SparseMatMulArguments{std::move(a), b, *product, adjoint_a, adjoint_b};
+}
 
 void add_sparse_tensor_dense_matmul(OpLibrary& library) {
   library.op(
