@@ -30,6 +30,8 @@ Result<uint64_t> Session::Impl::prepare(const std::vector<Output>& feeds, const 
 }
 
 std::vector<Tensor> PreparedStep::run(const std::vector<Tensor>& feeds, const StepOptions& options) const {
+  if (!state_)
+    throw Error(failed_precondition("the step has not been prepared: Session::prepare returns such steps"));
   const auto session = state_->session.lock();
   if (!session) throw Error(unavailable("the session that prepared this step has been destroyed"));
   const auto attempt = [&](uint64_t handle, bool held) {

@@ -9,20 +9,23 @@
 namespace troupe {
 namespace {
 
-/// The numbers of the role's calls begin here, so that they differ from those of its session.
-constexpr uint64_t first_call = uint64_t{1} << 63;
+/// Returns the number before the first call of a role. Calls of the session itself have smaller ones, and those of its other roles
+/// are 2^40 apart.
+uint64_t calls_before(uint32_t number) { return uint64_t{1} << 63 | uint64_t{number} << 40; }
 
 /// A step that is run again and again.
 struct Step {
   AnyMessage signature;
-  uint64_t handle = 0;   ///< 0: not prepared
-  int preparations = 0;  ///< since it ran last
-  uint64_t call = 0;     ///< that is running; 0: none
+  bool enqueues = false;  ///< it is cancelled when the runners stop
+  uint64_t handle = 0;    ///< 0: not prepared
+  int preparations = 0;   ///< since it ran last
+  uint64_t call = 0;      ///< that is running; 0: none
 };
 
 class QueueRunnersRole final : public Role {
  public:
-  QueueRunnersRole(ActorRef master, std::vector<QueueRunnerSteps> runners) : master_(std::move(master)) {
+  QueueRunnersRole(ActorRef master, uint32_t number, std::vector<QueueRunnerSteps> runners)
+      : master_(std::move(master)), last_call_(calls_before(number)) {
     for (auto& runner : runners) runners_.push_back({std::move(runner)});
     on<wire::StopQueueRunners>([this](const auto&, Reply reply) {
       waiting_.push_back(std::move(reply));
@@ -42,7 +45,7 @@ class QueueRunnersRole final : public Role {
     for (Runner& runner : runners_) {
       runner.running = runner.steps.enqueue.size();
       for (const auto& signature : runner.steps.enqueue)
-        runner.enqueue.push_back(std::make_shared<Step>(Step{signature}));
+        runner.enqueue.push_back(std::make_shared<Step>(Step{signature, true}));
       for (const auto& step : runner.enqueue) enqueue(runner, step);
     }
   }
@@ -73,8 +76,9 @@ class QueueRunnersRole final : public Role {
     stop_all();
   }
 
-  /// Lets no step begin again. Cancels the steps that run, which may wait for anything, and runs the targets that the runners have
-  /// for their end, so that others who wait for their queues do not wait for ever.
+  /// Lets no step begin again. Cancels the steps that enqueue, which may wait for anything: those that run now, and those that
+  /// are being prepared as soon as they run (attempt). Runs the targets that the runners have for their end, so that others who
+  /// wait for their queues do not wait for ever.
   void stop_all() {
     if (std::exchange(stopping_, true)) return;
     for (const Runner& runner : runners_) {
@@ -114,7 +118,7 @@ class QueueRunnersRole final : public Role {
     if (step->handle == 0) return prepare(step, std::move(then));
     Draft<wire::RunStep> draft;
     draft->setHandle(step->handle);
-    step->call = first_call + ++last_call_;
+    step->call = ++last_call_;
     draft->setCall(step->call);
     draft->setHeld(held);
     ask(master_, draft.finish(), [this, step, then = std::move(then)](const Result<AnyMessage>& done) {
@@ -123,6 +127,7 @@ class QueueRunnersRole final : public Role {
         return then(done.status());
       prepare(step, then);  // the master has dropped the signature, or a worker has restarted
     });
+    if (stopping_ && step->enqueues) cancel(*step);
   }
 
   void prepare(const std::shared_ptr<Step>& step, std::function<void(const Status&)> then) {
@@ -140,13 +145,14 @@ class QueueRunnersRole final : public Role {
   Status failure_;
   bool stopping_ = false;
   size_t outstanding_ = 0;  ///< steps that have not ended
-  uint64_t last_call_ = 0;
+  uint64_t last_call_;
 };
 
 }  // namespace
 
-ActorRef spawn_queue_runners(ActorNode& node, const ActorRef& master, std::vector<QueueRunnerSteps> runners) {
-  return node.engine.spawn(std::make_unique<QueueRunnersRole>(master, std::move(runners)));
+ActorRef spawn_queue_runners(ActorNode& node, const ActorRef& master, uint32_t number,
+                             std::vector<QueueRunnerSteps> runners) {
+  return node.engine.spawn(std::make_unique<QueueRunnersRole>(master, number, std::move(runners)));
 }
 
 }  // namespace troupe

@@ -15,7 +15,9 @@ struct QueueRunnerSteps {
   std::vector<Code> ends;
 };
 
-/// Spawns the role, which begins at once. `master` is that of the session.
-ActorRef spawn_queue_runners(ActorNode& node, const ActorRef& master, std::vector<QueueRunnerSteps> runners);
+/// Spawns the role, which begins at once. `master` is that of the session, and `number` differs from those of the session's other
+/// roles of this kind.
+ActorRef spawn_queue_runners(ActorNode& node, const ActorRef& master, uint32_t number,
+                             std::vector<QueueRunnerSteps> runners);
 
 }  // namespace troupe

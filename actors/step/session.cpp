@@ -213,11 +213,19 @@ struct PendingSave::State {
   const Session::Impl& session;
   std::atomic<bool> done{false};
   Result<AnyMessage> answer{internal("the answer has not arrived")};
+  bool taken = false;  ///< wait() has returned the answer
 };
 
-bool PendingSave::done() const { return state_->done.load(std::memory_order_acquire); }
+bool PendingSave::done() const { return state().done.load(std::memory_order_acquire); }
+
+PendingSave::State& PendingSave::state() const {
+  if (!state_) throw Error(failed_precondition("there is no save: Session::begin_save begins one"));
+  return *state_;
+}
 
 SavedCheckpoint PendingSave::wait() {
+  if (std::exchange(state().taken, true))
+    throw Error(failed_precondition("the result of this save has been returned before"));
   state_->session.parts.node.scheduler.wait([this] { return done(); }, 0);
   const Message<wire::CheckpointSaved> saved(state_->session.located(std::move(state_->answer)));
   return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
@@ -291,8 +299,8 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
   }
   throw_if_failed(impl_->extend());
   const std::lock_guard lock(impl_->mutex);
-  impl_->queue_runners.push_back(
-      spawn_queue_runners(impl_->parts.node, impl_->parts.master, std::move(steps)));
+  impl_->queue_runners.push_back(spawn_queue_runners(impl_->parts.node, impl_->parts.master,
+                                                     ++impl_->last_queue_runners, std::move(steps)));
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {

@@ -75,19 +75,22 @@ struct DeviceDescription {
 class PendingSave {
  public:
   bool done() const;
-  /// Waits until the checkpoint is on disk. Throws what Session::save() throws.
+  /// Waits until the checkpoint is on disk. May be called once. Throws what Session::save() throws, and FailedPrecondition if it
+  /// was called before.
   SavedCheckpoint wait();
 
  private:
   friend class Session;
   struct State;
+  State& state() const;
   std::shared_ptr<State> state_;
 };
 
-/// A signature that has been prepared, so that its steps need no names. Cheap to copy. Its session must outlive it.
+/// A signature that has been prepared, so that its steps need no names. Cheap to copy.
 class PreparedStep {
  public:
-  /// Runs a step. Takes one tensor per feed, and returns one tensor per fetch, each in the order prepared.
+  /// Runs a step. Takes one tensor per feed, and returns one tensor per fetch, each in the order prepared. Throws Unavailable if
+  /// the session has been destroyed, FailedPrecondition if this object was not returned by Session::prepare().
   std::vector<Tensor> run(const std::vector<Tensor>& feeds, const StepOptions& options = {}) const;
 
  private:

@@ -85,11 +85,12 @@ struct Session::Impl {
   static constexpr size_t max_steps = 64;
 
   SessionParts parts;
-  std::mutex mutex;  ///< guards `sent`, `version`, `steps` and `queue_runners`
+  std::mutex mutex;  ///< guards the members up to `last_queue_runners`
   size_t sent = 0;
   uint64_t version = 0;
   std::map<Key, PreparedStep> steps;
   std::vector<ActorRef> queue_runners;
+  uint32_t last_queue_runners = 0;  ///< the number of the role that was started last
   std::atomic<uint64_t> last_call{0}, last_state{0};
   std::atomic<bool> closed{false};
 };

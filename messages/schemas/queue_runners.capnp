@@ -1,6 +1,6 @@
-# Queue runners: steps that fill the queues of a session's graph, beside the steps of its caller. One actor of the session runs
-# those of all its queue runners, each again and again, until there is nothing more to enqueue. It lives in the process of the
-# master.
+# Queue runners: steps that fill the queues of a session's graph, beside the steps of its caller. For each call of
+# Session::start_queue_runners, one actor runs those of the queue runners that were given, each again and again, until there is
+# nothing more to enqueue. It lives in the process of the master.
 #
 #   session                     queue runners                  master
 #     |                           | PrepareStep, RunStep -------->|  (session.capnp) for each step that enqueues, again and again

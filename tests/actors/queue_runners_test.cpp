@@ -66,6 +66,23 @@ BOOST_AUTO_TEST_CASE(steps_that_wait_for_room_end_when_the_runners_are_stopped) 
   session.close();
 }
 
+// Each call of start_queue_runners has steps of its own: the end of one group cancels none of the other group's.
+BOOST_AUTO_TEST_CASE(runners_that_end_leave_those_of_another_call_alone) {
+  const Output one = g.constant(Tensor::scalar<int32_t>(1)), added = enqueue(last, one),
+               moved = enqueue(middle, dequeue(source));
+  QueueRunner fills, waits;
+  fills.enqueue = {added, added};
+  waits.enqueue = {moved};
+  for (int i = 0; i < 20; ++i) {
+    auto session = runtime.session(graph);
+    session.start_queue_runners({fills});
+    session.start_queue_runners({waits});
+    BOOST_TEST(scalar(session.run({taken})) == 1);
+    session.stop_queue_runners();
+    session.close();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_failure_stops_all_runners_and_is_reported) {
   const Output bad =
       g.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape::scalar()}});
