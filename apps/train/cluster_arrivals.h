@@ -20,6 +20,7 @@ struct ClusterRounds::Arrivals {
     uint64_t first = 0;  ///< of the rounds requested
     Result<AnyMessage> answer;
     std::function<void()> then = {};  ///< if it is no answer of a worker: what to do
+    uint64_t losses = 0;              ///< of the worker when the request was sent
   };
   explicit Arrivals(Process& process) : changed(process.signal()) {}
 

@@ -68,6 +68,7 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
   const bool owns_variables = std::ranges::count(owners_of_variables(config_), worker.task) > 0;
   if ((owns_variables && !servers_.mirrored()) || is_among_peers(config_)) give_up(index, failure);
   worker.alive = false;
+  ++worker.losses;
   worker.unanswered = worker.unassigned = 0;
   const auto shards = std::exchange(worker.shards, {});
   std::string successors;
@@ -85,12 +86,14 @@ void ClusterRounds::lose(size_t index, const Status& failure) {
 }
 
 /// Assigns a shard to one of the workers that have the values of the variables in the round that is in progress: only those with
-/// shards do. Returns null if there is none.
+/// shards do. Workers that may have been lost come last. Returns null if there is none.
 const ClusterRounds::Worker* ClusterRounds::hand_over(uint32_t shard) {
+  const auto burden = [](const Worker& worker) {
+    return std::pair(!worker.failure.ok(), worker.shards.size());
+  };
   Worker* successor = nullptr;
   for (Worker& worker : workers_)
-    if (worker.alive && !worker.shards.empty() &&
-        (!successor || worker.shards.size() < successor->shards.size()))
+    if (worker.alive && !worker.shards.empty() && (!successor || burden(worker) < burden(*successor)))
       successor = &worker;
   if (!successor) return nullptr;
   successor->shards.push_back(shard);

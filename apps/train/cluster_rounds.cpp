@@ -256,8 +256,9 @@ bool ClusterRounds::is_complete(const Losses& losses) const {
 
 void ClusterRounds::call_later(size_t worker, AnyMessage request, ArrivalKind kind, uint64_t first) {
   runtime_.services().call(workers_[worker].trainer, std::move(request),
-                           [arrivals = arrivals_, worker, kind, first](Result<AnyMessage> answer) {
-                             arrivals->add({worker, kind, first, std::move(answer), {}});
+                           [arrivals = arrivals_, worker, kind, first,
+                            losses = workers_[worker].losses](Result<AnyMessage> answer) {
+                             arrivals->add({worker, kind, first, std::move(answer), {}, losses});
                            });
 }
 
@@ -265,9 +266,10 @@ void ClusterRounds::take_arrival(Losses& losses) {
   const auto arrival = arrivals_->take(now() + look_interval * config_.train.fault.heartbeat.count());
   if (!arrival) return look_for_stall();
   stall_watch_.moved();
-  const auto& [index, kind, first, answer, then] = *arrival;
+  const auto& [index, kind, first, answer, then, lost_before] = *arrival;
   if (then) return then();
   Worker& worker = workers_[index];
+  if (lost_before != worker.losses) return;
   if (kind == ArrivalKind::Begun) return joined(index, answer.status());
   if (kind == ArrivalKind::Probed) return probed(index, answer.status());
   if (kind == ArrivalKind::Rounds) --worker.unanswered;

@@ -74,6 +74,7 @@ class ClusterRounds final : public Rounds {
     bool joining = false;                   ///< BeginTraining has no answer yet
     uint64_t training = 0;                  ///< the training that it is joining
     size_t unanswered = 0, unassigned = 0;  ///< the number of RunRounds and AssignShards without an answer
+    uint64_t losses = 0;  ///< how often it has been lost; answers to requests from before do not count
     /// Its next round when the training last went on with other places of the variables or another trainer.
     uint64_t next = 0;
     Status failure = {};  ///< of a request; not Ok while it is not known whether the worker has been lost

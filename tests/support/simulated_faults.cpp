@@ -11,7 +11,7 @@ SimulatedFaults::SimulatedFaults(SimulatedCluster& cluster, const Faults& faults
                                  std::function<void(size_t)> started)
     : cluster_(cluster), rarity_(faults.rarity), mortal_(std::move(mortal)), started_(std::move(started)) {
   cluster_.network().set_faults(faults.network);
-  if (faults.crashes) later(&SimulatedFaults::crash_one);
+  if (faults.crashes) later(&SimulatedFaults::crash_some);
   if (faults.partitions) later(&SimulatedFaults::part_two);
 }
 
@@ -28,19 +28,26 @@ bool SimulatedFaults::strikes(uint64_t in) {
   return cluster_.simulation().draw((cluster_.complete() ? in : in * 300) * rarity_) == 0;
 }
 
-void SimulatedFaults::crash_one() {
+// Now and then, two machines crash at once, as those of one rack do.
+void SimulatedFaults::crash_some() {
   Simulation& simulation = cluster_.simulation();
-  const size_t machine = mortal_[simulation.draw(mortal_.size())];
-  if (cluster_.up(machine) && strikes(3)) {
-    ++crashes_;
-    cluster_.crash(machine, simulation.draw(4) == 0);
-    const auto down = static_cast<int64_t>(simulation.draw(2000)) * millisecond;
-    simulation.call_at(simulation.now() + down, Simulation::everyone, [this, machine] {
-      cluster_.start(machine);
-      started_(machine);
-    });
+  const auto any = [&] { return mortal_[simulation.draw(mortal_.size())]; };
+  if (const size_t machine = any(); cluster_.up(machine) && strikes(3)) {
+    crash(machine);
+    if (const size_t other = any(); simulation.draw(4) == 0 && cluster_.up(other)) crash(other);
   }
-  later(&SimulatedFaults::crash_one);
+  later(&SimulatedFaults::crash_some);
+}
+
+void SimulatedFaults::crash(size_t machine) {
+  Simulation& simulation = cluster_.simulation();
+  ++crashes_;
+  cluster_.crash(machine, simulation.draw(4) == 0);
+  const auto down = static_cast<int64_t>(simulation.draw(2000)) * millisecond;
+  simulation.call_at(simulation.now() + down, Simulation::everyone, [this, machine] {
+    cluster_.start(machine);
+    started_(machine);
+  });
 }
 
 void SimulatedFaults::part_two() {

@@ -27,7 +27,8 @@ class SimulatedFaults {
  private:
   void later(void (SimulatedFaults::*what)());
   bool strikes(uint64_t in);
-  void crash_one();
+  void crash_some();
+  void crash(size_t machine);
   void part_two();
 
   SimulatedCluster& cluster_;
