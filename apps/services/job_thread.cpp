@@ -5,6 +5,7 @@ namespace troupe::services {
 void JobThread::post(Job job, Reply reply) {
   {
     const std::lock_guard lock(mutex_);
+    if (ending_) return;  // the reply answers with Unavailable
     jobs_.emplace_back(std::move(job), std::move(reply));
   }
   changed_->notify();
@@ -17,7 +18,9 @@ void JobThread::end() {
   }
   changed_->notify();
   thread_.reset();
-  jobs_.clear();
+  std::deque<std::pair<Job, Reply>> left;
+  const std::lock_guard lock(mutex_);
+  left.swap(jobs_);
 }
 
 void JobThread::run() {

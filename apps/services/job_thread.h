@@ -23,7 +23,8 @@ class JobThread {
   JobThread(const JobThread&) = delete;
   JobThread& operator=(const JobThread&) = delete;
 
-  /// Adds a job, whose result answers the request. A job that throws Error answers with its status.
+  /// Adds a job, whose result answers the request. A job that throws Error answers with its status. After end(), the request is
+  /// answered with Unavailable.
   void post(Job job, Reply reply);
   /// Returns whether a job is running or waiting.
   bool busy() const {
