@@ -20,27 +20,35 @@
 #include "actors/services/variable/variable_service.h"
 
 namespace troupe {
+namespace {
+
+template <class S>
+constexpr ServiceDef service() {
+  return {S::name, [](DeviceSite& site) -> std::unique_ptr<Service> { return std::make_unique<S>(site); }};
+}
+
+}  // namespace
 
 std::span<const ServiceDef> all_services() {
   static constexpr ServiceDef services[] = {
-      {AccumulatorService::name, AccumulatorService::make},
-      {AllreduceService::name, AllreduceService::make},
-      {BarrierService::name, BarrierService::make},
-      {BatchService::name, BatchService::make},
-      {ClockService::name, ClockService::make},
-      {FilesService::name, FilesService::make},
-      {MirrorService::name, MirrorService::make},
-      {MutexService::name, MutexService::make},
-      {QueueService::name, QueueService::make},
-      {ReaderService::name, ReaderService::make},
-      {ReplicasService::name, ReplicasService::make},
-      {SaverService::name, SaverService::make},
-      {SessionTensorsService::name, SessionTensorsService::make},
-      {SparseMapService::name, SparseMapService::make},
-      {StagingService::name, StagingService::make},
-      {TableService::name, TableService::make},
-      {TemporaryVariableService::name, TemporaryVariableService::make},
-      {VariableService::name, VariableService::make},
+      service<AccumulatorService>(),
+      service<AllreduceService>(),
+      service<BarrierService>(),
+      service<BatchService>(),
+      service<ClockService>(),
+      service<FilesService>(),
+      service<MirrorService>(),
+      service<MutexService>(),
+      service<QueueService>(),
+      service<ReaderService>(),
+      service<ReplicasService>(),
+      service<SaverService>(),
+      service<SessionTensorsService>(),
+      service<SparseMapService>(),
+      service<StagingService>(),
+      service<TableService>(),
+      service<TemporaryVariableService>(),
+      service<VariableService>(),
   };
   return services;
 }

@@ -101,14 +101,13 @@ Result<std::unique_ptr<const ServedNode>> AccumulatorService::prepare(const std:
                                                                       const Node& node) {
   const auto op = AccumulatorNode::op_of(*node.op);
   if (!op) return unimplemented("the accumulator service does not know this op");
-  return std::unique_ptr<const ServedNode>(new AccumulatorNode(accumulators_, *op));
+  return std::unique_ptr<const ServedNode>(new AccumulatorNode(states_, *op));
 }
 
 Status AccumulatorService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("an accumulator keeps its sum in host memory: place it on a CPU");
+  TROUPE_RETURN_IF_FAILED(check_host("an accumulator keeps its sum"));
   TROUPE_ASSIGN(AccumulatorSpec spec, accumulator_spec(handle));
-  return accumulators_.open(cell, std::move(spec), [&](const AccumulatorSpec& made) {
+  return states_.open(cell, std::move(spec), [&](const AccumulatorSpec& made) {
     return make_accumulator(site_.node, made, site_.device);
   });
 }

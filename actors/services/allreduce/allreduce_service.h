@@ -14,7 +14,6 @@ class AllreduceService final : public Service {
   static constexpr std::string_view name = "allreduce";
 
   explicit AllreduceService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<AllreduceService>(site); }
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;

@@ -109,16 +109,14 @@ Result<std::unique_ptr<const ServedNode>> BarrierService::prepare(const std::sha
                                                                   const Node& node) {
   const auto op = barrier_op(node.type());
   if (!op) return unimplemented("the barrier service does not know this op");
-  return std::unique_ptr<const ServedNode>(new BarrierNode(barriers_, *op));
+  return std::unique_ptr<const ServedNode>(new BarrierNode(states_, *op));
 }
 
 Status BarrierService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("a barrier keeps its elements in host memory: place it on a CPU");
+  TROUPE_RETURN_IF_FAILED(check_host("a barrier keeps its elements"));
   TROUPE_ASSIGN(BarrierSpec spec, barrier_spec(handle));
-  return barriers_.open(cell, std::move(spec), [&](const BarrierSpec& made) {
-    return make_barrier(site_.node, made, site_.device);
-  });
+  return states_.open(cell, std::move(spec),
+                      [&](const BarrierSpec& made) { return make_barrier(site_.node, made, site_.device); });
 }
 
 }  // namespace troupe

@@ -2,26 +2,19 @@
 #pragma once
 
 #include "actors/services/barrier/barrier_spec.h"
-#include "actors/site/device_site.h"
-#include "actors/site/state_actors.h"
+#include "actors/site/state_service.h"
 
 namespace troupe {
 
-class BarrierService final : public Service {
+class BarrierService final : public StateService<BarrierSpec> {
  public:
   static constexpr std::string_view name = "barrier";
 
-  explicit BarrierService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<BarrierService>(site); }
+  explicit BarrierService(DeviceSite& site) : StateService(site, "barrier") {}
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
   Status open(const Node& handle, const std::shared_ptr<StateCell>& cell) override;
-  void drop(StateCell& cell) override { barriers_.end(cell); }
-
- private:
-  DeviceSite& site_;
-  StateActors<BarrierSpec> barriers_{site_, "barrier"};
 };
 
 }  // namespace troupe

@@ -65,14 +65,13 @@ class BatchNode final : public ServedNode {
 Result<std::unique_ptr<const ServedNode>> BatchService::prepare(const std::shared_ptr<const Graph>&,
                                                                 const Node& node) {
   TROUPE_ASSIGN(const BatchSpec spec, batch_spec(node));
-  return std::unique_ptr<const ServedNode>(new BatchNode(batches_, spec.kind));
+  return std::unique_ptr<const ServedNode>(new BatchNode(states_, spec.kind));
 }
 
 Status BatchService::open(const Node& node, const std::shared_ptr<StateCell>& cell) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("batches are kept in host memory: place the op on a CPU");
+  TROUPE_RETURN_IF_FAILED(check_host("a batch op keeps its batches"));
   TROUPE_ASSIGN(BatchSpec spec, batch_spec(node));
-  return batches_.open(cell, std::move(spec), [&](const BatchSpec& made) {
+  return states_.open(cell, std::move(spec), [&](const BatchSpec& made) {
     switch (made.kind) {
       case BatchKind::Batch: return make_batch(site_.node, made, site_.device);
       case BatchKind::Unbatch: return make_unbatch(site_.node, made);

@@ -9,8 +9,7 @@ class ClockService final : public Service {
  public:
   static constexpr std::string_view name = "clock";
 
-  static std::unique_ptr<Service> make(DeviceSite&) { return std::make_unique<ClockService>(); }
-
+  explicit ClockService(DeviceSite&) {}
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
 };

@@ -12,7 +12,6 @@ class FilesService final : public Service {
   static constexpr std::string_view name = "files";
 
   explicit FilesService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<FilesService>(site); }
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;

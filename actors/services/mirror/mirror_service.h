@@ -12,7 +12,6 @@ class MirrorService final : public Service {
   static constexpr std::string_view name = "mirror";
 
   explicit MirrorService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<MirrorService>(site); }
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;

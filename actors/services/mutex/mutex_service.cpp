@@ -33,12 +33,12 @@ class LockNode final : public ServedNode {
 Result<std::unique_ptr<const ServedNode>> MutexService::prepare(const std::shared_ptr<const Graph>&,
                                                                 const Node& node) {
   if (node.type() != "MutexLock") return unimplemented("the mutex service does not know this op");
-  return std::unique_ptr<const ServedNode>(new LockNode(mutexes_));
+  return std::unique_ptr<const ServedNode>(new LockNode(states_));
 }
 
 Status MutexService::open(const Node&, const std::shared_ptr<StateCell>& cell) {
-  return mutexes_.open(cell, MutexSpec{cell->name()},
-                       [&](const MutexSpec& spec) { return make_mutex(site_.node, spec); });
+  return states_.open(cell, MutexSpec{cell->name()},
+                      [&](const MutexSpec& spec) { return make_mutex(site_.node, spec); });
 }
 
 }  // namespace troupe

@@ -30,7 +30,7 @@ const QueueService& QueueService::of(const DeviceSite& site) {
 }
 
 Result<Address> QueueService::queue_of_strings(const Slot& handle) const {
-  TROUPE_ASSIGN(const auto queue, queues_.find(handle));
+  TROUPE_ASSIGN(const auto queue, states_.find(handle));
   if (queue->spec.types == std::vector{DType::String}) return site_.address(role, *handle.cell);
   return invalid_argument("queue '" + queue->spec.name + "' must have strings, but has " +
                           queue->spec.text());
@@ -40,14 +40,13 @@ Result<std::unique_ptr<const ServedNode>> QueueService::prepare(const std::share
                                                                 const Node& node) {
   const auto op = queue_op(*node.op);
   if (!op) return unimplemented("the queue service does not know this op");
-  return std::unique_ptr<const ServedNode>(new QueueNode(queues_, *op));
+  return std::unique_ptr<const ServedNode>(new QueueNode(states_, *op));
 }
 
 Status QueueService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("a queue keeps its elements in host memory: place it on a CPU");
+  TROUPE_RETURN_IF_FAILED(check_host("a queue keeps its elements"));
   TROUPE_ASSIGN(QueueSpec spec, queue_spec(handle));
-  return queues_.open(cell, std::move(spec),
+  return states_.open(cell, std::move(spec),
                       [&](const QueueSpec& made) { return make_queue(site_.node, made, site_.device); });
 }
 

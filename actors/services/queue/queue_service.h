@@ -2,17 +2,15 @@
 #pragma once
 
 #include "actors/services/queue/queue.h"
-#include "actors/site/device_site.h"
-#include "actors/site/state_actors.h"
+#include "actors/site/state_service.h"
 
 namespace troupe {
 
-class QueueService final : public Service {
+class QueueService final : public StateService<QueueSpec> {
  public:
   static constexpr std::string_view name = "queue";
 
-  explicit QueueService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<QueueService>(site); }
+  explicit QueueService(DeviceSite& site) : StateService(site, role) {}
   /// Returns the queue service of a device.
   static const QueueService& of(const DeviceSite& site);
   /// Returns the address of the queue that an input of a node leads to. Fails with InvalidArgument if that is no queue of this
@@ -22,13 +20,9 @@ class QueueService final : public Service {
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
   Status open(const Node& handle, const std::shared_ptr<StateCell>& cell) override;
-  void drop(StateCell& cell) override { queues_.end(cell); }
 
  private:
   static constexpr const char* role = "queue";
-
-  DeviceSite& site_;
-  StateActors<QueueSpec> queues_{site_, role};
 };
 
 }  // namespace troupe

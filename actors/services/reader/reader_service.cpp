@@ -93,13 +93,13 @@ Result<std::unique_ptr<const ServedNode>> ReaderService::prepare(const std::shar
                                                                  const Node& node) {
   const auto op = ReaderNode::op_of(node.type());
   if (!op) return unimplemented("the reader service does not know this op");
-  return std::unique_ptr<const ServedNode>(new ReaderNode(site_, readers_, *op));
+  return std::unique_ptr<const ServedNode>(new ReaderNode(site_, states_, *op));
 }
 
 Status ReaderService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
   TROUPE_ASSIGN(ReaderSpec spec, reader_spec(handle));
-  return readers_.open(cell, std::move(spec),
-                       [&](const ReaderSpec& made) { return make_reader(site_.node, made); });
+  return states_.open(cell, std::move(spec),
+                      [&](const ReaderSpec& made) { return make_reader(site_.node, made); });
 }
 
 }  // namespace troupe

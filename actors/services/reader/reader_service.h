@@ -2,26 +2,19 @@
 #pragma once
 
 #include "actors/services/reader/reader_spec.h"
-#include "actors/site/device_site.h"
-#include "actors/site/state_actors.h"
+#include "actors/site/state_service.h"
 
 namespace troupe {
 
-class ReaderService final : public Service {
+class ReaderService final : public StateService<ReaderSpec> {
  public:
   static constexpr std::string_view name = "reader";
 
-  explicit ReaderService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<ReaderService>(site); }
+  explicit ReaderService(DeviceSite& site) : StateService(site, "reader") {}
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;
   Status open(const Node& handle, const std::shared_ptr<StateCell>& cell) override;
-  void drop(StateCell& cell) override { readers_.end(cell); }
-
- private:
-  DeviceSite& site_;
-  StateActors<ReaderSpec> readers_{site_, "reader"};
 };
 
 }  // namespace troupe

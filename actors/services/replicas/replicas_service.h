@@ -15,7 +15,6 @@ class ReplicasService final : public Service {
   static constexpr std::string_view name = "replicas";
 
   explicit ReplicasService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<ReplicasService>(site); }
   /// Returns the replicas service of a device.
   static ReplicasService& of(const DeviceSite& site);
 

@@ -15,9 +15,6 @@ class SessionTensorsService final : public Service {
   static constexpr std::string_view name = "session_tensors";
 
   explicit SessionTensorsService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) {
-    return std::make_unique<SessionTensorsService>(site);
-  }
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;

@@ -96,19 +96,18 @@ class TakeNode final : public MapNode {
 
 Result<std::unique_ptr<const ServedNode>> SparseMapService::prepare(const std::shared_ptr<const Graph>&,
                                                                     const Node& node) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("a map keeps its sparse tensors in host memory: place it on a CPU");
+  TROUPE_RETURN_IF_FAILED(check_host("a map keeps its sparse tensors"));
   Pool& pool = site_.node.pool;
   std::unique_ptr<const ServedNode> prepared;
   if (node.type() == "TakeManySparseFromTensorsMap")
-    prepared = std::make_unique<TakeNode>(maps_, pool, node.attrs.get<DType>("dtype"));
+    prepared = std::make_unique<TakeNode>(states_, pool, node.attrs.get<DType>("dtype"));
   else
-    prepared = std::make_unique<AddNode>(maps_, pool, node.type() == "AddManySparseToTensorsMap");
+    prepared = std::make_unique<AddNode>(states_, pool, node.type() == "AddManySparseToTensorsMap");
   return prepared;
 }
 
 Status SparseMapService::open(const Node&, const std::shared_ptr<StateCell>& cell) {
-  return maps_.open(cell, SparseMapSpec{cell->name()}, make_sparse_map);
+  return states_.open(cell, SparseMapSpec{cell->name()}, make_sparse_map);
 }
 
 }  // namespace troupe

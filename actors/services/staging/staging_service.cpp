@@ -30,14 +30,13 @@ Result<std::unique_ptr<const ServedNode>> StagingService::prepare(const std::sha
                                                                   const Node& node) {
   const auto op = staging_op(node.type());
   if (!op) return unimplemented("the staging service does not know this op");
-  return std::unique_ptr<const ServedNode>(new StagingNode(areas_, *op));
+  return std::unique_ptr<const ServedNode>(new StagingNode(states_, *op));
 }
 
 Status StagingService::open(const Node& node, const std::shared_ptr<StateCell>& cell) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("a staging area keeps its tuples in host memory: place it on a CPU");
-  return areas_.open(cell, staging_spec(node),
-                     [&](const StagingSpec& made) { return make_staging(site_.node, made); });
+  TROUPE_RETURN_IF_FAILED(check_host("a staging area keeps its tuples"));
+  return states_.open(cell, staging_spec(node),
+                      [&](const StagingSpec& made) { return make_staging(site_.node, made); });
 }
 
 }  // namespace troupe

@@ -29,14 +29,13 @@ Result<std::unique_ptr<const ServedNode>> TableService::prepare(const std::share
                                                                 const Node& node) {
   const auto op = table_op(node.type());
   if (!op) return unimplemented("the table service does not know this op");
-  return std::unique_ptr<const ServedNode>(new TableNode(tables_, *op));
+  return std::unique_ptr<const ServedNode>(new TableNode(states_, *op));
 }
 
 Status TableService::open(const Node& handle, const std::shared_ptr<StateCell>& cell) {
-  if (site_.device->memory_kind() == MemoryKind::Device)
-    return unimplemented("a table keeps its contents in host memory: place it on a CPU");
+  TROUPE_RETURN_IF_FAILED(check_host("a table keeps its contents"));
   TROUPE_ASSIGN(TableSpec spec, table_spec(handle));
-  return tables_.open(cell, std::move(spec),
+  return states_.open(cell, std::move(spec),
                       [&](const TableSpec& made) { return make_table(site_.node, made, site_.device); });
 }
 

@@ -11,9 +11,6 @@ class TemporaryVariableService final : public Service {
   static constexpr std::string_view name = "temporary_variable";
 
   explicit TemporaryVariableService(DeviceSite& site) : site_(site), variables_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) {
-    return std::make_unique<TemporaryVariableService>(site);
-  }
 
   Result<std::unique_ptr<const ServedNode>> prepare(const std::shared_ptr<const Graph>& graph,
                                                     const Node& node) override;

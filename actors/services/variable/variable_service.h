@@ -12,7 +12,6 @@ class VariableService final : public Service {
   static constexpr std::string_view name = variable_service;
 
   explicit VariableService(DeviceSite& site) : site_(site) {}
-  static std::unique_ptr<Service> make(DeviceSite& site) { return std::make_unique<VariableService>(site); }
   /// Returns the variable service of a device.
   static VariableService& of(const DeviceSite& site);
 
