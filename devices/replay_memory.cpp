@@ -18,11 +18,21 @@ class ReplayMemory::Core : public std::enable_shared_from_this<Core> {
 
   Result<BufferRef> allocate(size_t bytes) {
     const uint64_t wanted = std::max<uint64_t>((bytes + unit - 1) / unit * unit, unit);
+    uint64_t more = 0;
+    {
+      const std::lock_guard lock(lock_);
+      ++in_use_;  // first, so that this memory is not idle for release_idle()
+      if (BufferRef buffer = allocate_locked(wanted, bytes)) return buffer;
+      more = block_bytes(wanted);
+    }
+    auto memory = memory_.allocate(more);  // takes long, while other threads may release
     const std::lock_guard lock(lock_);
-    ++in_use_;  // first, so that this memory is not idle for release_idle()
-    auto buffer = allocate_locked(wanted, bytes);
-    if (!buffer) --in_use_;
-    return buffer;
+    if (!memory) {
+      --in_use_;
+      return memory.status();
+    }
+    add_block(std::move(*memory), more);
+    return allocate_locked(wanted, bytes);
   }
 
   bool empty() const { return in_use_ == 0; }
@@ -67,23 +77,23 @@ class ReplayMemory::Core : public std::enable_shared_from_this<Core> {
     uint32_t allocation = 0;  ///< its number there
   };
 
-  Result<BufferRef> allocate_locked(uint64_t wanted, size_t requested) {
+  /// Returns nothing if the blocks have no such range.
+  BufferRef allocate_locked(uint64_t wanted, size_t requested) {
     for (Block& block : blocks_)
       if (RangeAllocator::Range* const range = block.ranges.allocate(wanted))
         return buffer(block, range, requested);
-    TROUPE_ASSIGN(Block* const block, add_block(wanted));
-    return buffer(*block, block->ranges.allocate(wanted), requested);
+    return {};
   }
 
-  /// Blocks become larger with the memory that there is, so that there are few of them.
-  Result<Block*> add_block(uint64_t wanted) {
-    const uint64_t bytes = std::max({wanted, least_block, size_ / 4 / unit * unit});
-    TROUPE_ASSIGN(BufferRef memory, memory_.allocate(bytes));
+  /// Returns the size of the next block. Blocks become larger with the memory that there is, so that there are few of them.
+  uint64_t block_bytes(uint64_t wanted) const {
+    return std::max({wanted, least_block, size_ / 4 / unit * unit});
+  }
+  void add_block(BufferRef memory, uint64_t bytes) {
     Block& block = blocks_.emplace_back();
     block.memory = std::move(memory);
     block.ranges.grow(bytes);
     size_ += bytes;
-    return &block;
   }
 
   BufferRef buffer(Block& block, RangeAllocator::Range* range, size_t requested) {

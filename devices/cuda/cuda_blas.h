@@ -4,11 +4,9 @@
 
 #include <cublasLt.h>
 
-#include <map>
-#include <memory>
 #include <mutex>
-#include <vector>
 
+#include "devices/recent_plans.h"
 #include "messages/values/status.h"
 
 namespace troupe {
@@ -27,7 +25,7 @@ struct CudaBlas {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
   cublasLtHandle_t handle = nullptr;
   /// What kernels have prepared for products, by all sizes that it depends on. Lock `mutex` while they use it.
-  std::map<std::vector<int64_t>, std::shared_ptr<void>> plans;
+  RecentPlans plans;
   std::mutex mutex;
 };
 

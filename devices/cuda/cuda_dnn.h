@@ -5,11 +5,9 @@
 
 #include <cudnn.h>
 
-#include <map>
-#include <memory>
 #include <mutex>
-#include <vector>
 
+#include "devices/recent_plans.h"
 #include "messages/values/status.h"
 
 namespace troupe {
@@ -37,7 +35,7 @@ struct CudaDnn {
   cudnnHandle_t handle = nullptr;
   bool times_algorithms = false;  ///< whether convolutions choose their algorithms by running each of them
   /// What kernels have prepared for convolutions, by all sizes that it depends on.
-  std::map<std::vector<int64_t>, std::shared_ptr<void>> plans;
+  RecentPlans plans;
   std::mutex mutex;
 };
 

@@ -144,11 +144,14 @@ class GpuMemory::Core final : public std::enable_shared_from_this<Core>, private
     const uint64_t missing = wanted - std::min(wanted, ranges_.free_at_end());
     const uint64_t room = statistics_.cap - ranges_.size();
     if (missing > room) return resource_exhausted("the cap would be exceeded");
-    const uint64_t bytes = std::min(rounded(std::max(missing, growth), granule), room);
+    const uint64_t least = rounded(missing, granule);
+    uint64_t bytes = std::min(rounded(std::max(missing, growth), granule), room);
     const CUmemAllocationProp kind = kind_of_memory(id_ != 0);
     Piece piece{ranges_.size(), bytes, {}};
-    if (driver_.create(&piece.handle, bytes, &kind, 0) != CUDA_SUCCESS)
-      return resource_exhausted("the GPU has no more memory");
+    while (driver_.create(&piece.handle, bytes, &kind, 0) != CUDA_SUCCESS) {
+      if (bytes <= least) return resource_exhausted("the GPU has no more memory");
+      piece.bytes = bytes = std::max(least, rounded(bytes / 2, granule));
+    }
     const CUdeviceptr at = base_ + piece.offset;
     if (driver_.map(at, bytes, 0, piece.handle, 0) != CUDA_SUCCESS || !make_reachable(at, bytes)) {
       (void)driver_.unmap(at, bytes);
