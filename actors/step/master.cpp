@@ -6,9 +6,10 @@
 
 #include "actors/engine/offloading_role.h"
 #include "actors/site/graph_wire.h"
+#include "actors/step/measured_steps.h"
 #include "actors/step/partial_runs.h"
 #include "actors/step/preparing.h"
-#include "actors/step/profile_wire.h"
+#include "actors/step/step_times_wire.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/worker.capnp.h"
@@ -58,13 +59,11 @@ struct Step {
   size_t pending = 0;
   Status failure;
   std::vector<Tensor> fetches;
-  bool profiled = false;
-  /// If the step is profiled: when it was sent to the workers, their answers, and when each came.
-  int64_t asked = 0;
-  std::vector<Message<wire::PartitionDone>> profiles;
-  std::vector<int64_t> answered;
-  TimerId timer = 0;  ///< for StepExpired
-  TimerId again = 0;  ///< for AbortAgain
+  bool profiled = false;  ///< for its caller
+  bool measured = false;  ///< for the placement of later ones
+  StepTimes times = {};   ///< if it is profiled or measured
+  TimerId timer = 0;      ///< for StepExpired
+  TimerId again = 0;      ///< for AbortAgain
 };
 
 std::string key_of(wire::PrepareStep::Reader request) {
@@ -90,6 +89,7 @@ class MasterRole final : public OffloadingRole {
       : OffloadingRole(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
         options_(std::move(options)), client_(std::move(client)),
         graph_(std::make_shared<const Graph>(node.library->ops)),
+        measured_(options_.device_choice == DeviceChoice::EarliestFinish),
         partial_runs_(node, session,
                       {[this](const ActorRef& to, AnyMessage message, Answer then) {
                          ask(to, std::move(message), std::move(then));
@@ -188,8 +188,9 @@ class MasterRole final : public OffloadingRole {
     const ToCompile& next = to_compile_.front();
     compute<Compiled>(
         [graph = graph_, signature = next.signature, &node = node_, workers = workers_, options = options_,
-         owner = PartitionOwner{address_, session_, next.prepared->handle}, homes = homes_] {
-          return compile(*graph, signature, *node.library, workers, options, owner, *homes);
+         owner = PartitionOwner{address_, session_, next.prepared->handle}, homes = homes_,
+         measured = measured_.times()] {
+          return compile(*graph, signature, *node.library, workers, options, owner, *homes, *measured);
         },
         [this](Result<Compiled> compiled) {
           const auto done = std::move(to_compile_.front().prepared);
@@ -209,9 +210,11 @@ class MasterRole final : public OffloadingRole {
   };
   static Result<Compiled> compile(const Graph& graph, RunSignature signature, const OpLibrary& library,
                                   const std::vector<WorkerDevices>& workers, const SessionOptions& options,
-                                  const PartitionOwner& owner, std::vector<DeviceId>& homes) {
+                                  const PartitionOwner& owner, std::vector<DeviceId>& homes,
+                                  const MeasuredTimes& measured) {
     Compiled result;
-    TROUPE_ASSIGN(result.shares, compile_step(graph, signature, library, workers, options, owner, homes));
+    TROUPE_ASSIGN(result.shares,
+                  compile_step(graph, signature, library, workers, options, owner, homes, &measured));
     if (signature.partial)
       result.partial = std::make_shared<const PartialSignature>(
           partial_signature(graph, std::move(signature), result.shares));
@@ -340,6 +343,7 @@ class MasterRole final : public OffloadingRole {
     step.ordinal = ++last_ordinal_;
     step.call = request.getCall();
     step.profiled = request.getProfile();
+    step.measured = !prepared->partial && measured_.begins(prepared->key);
     step.prepared = prepared;
     step.pending = prepared->shares.size();
     if (const uint64_t remaining = std::min(request.getRemaining(), max_remaining); remaining != 0)
@@ -354,9 +358,9 @@ class MasterRole final : public OffloadingRole {
   void start(Step& step, wire::RunStep::Reader request, const AnyMessage& message) {
     const uint64_t ordinal = step.ordinal;
     const auto prepared = step.prepared;
-    if (step.profiled) step.asked = StepProfile::now();
+    if (step.profiled || step.measured) step.times.begin();
     for (const auto& share : prepared->shares)
-      ask(share.worker, partition_message(request, message, *prepared, share, ordinal),
+      ask(share.worker, partition_message(request, message, *prepared, share, step),
           [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
     for (const auto& share : prepared->shares)
       for (const auto& node : share.seeded) ++runs_[node];
@@ -364,9 +368,9 @@ class MasterRole final : public OffloadingRole {
 
   Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message,
                                                 const Prepared& prepared, const Prepared::Share& share,
-                                                uint64_t ordinal) const {
+                                                const Step& step) const {
     Draft<wire::RunPartition> draft;
-    set_step(draft->initStep(), session_, ordinal);
+    set_step(draft->initStep(), session_, step.ordinal);
     draft->setPartition(prepared.handle);
     draft->setFloor(*prepared.running.begin());
     draft->setRemaining(request.getRemaining());
@@ -374,7 +378,7 @@ class MasterRole final : public OffloadingRole {
     draft->setRound(request.getRound());
     draft->setShard(request.getShard());
     draft->setUnlocked(request.getUnlocked());
-    draft->setProfile(request.getProfile());
+    draft->setProfile(step.profiled || step.measured);
     auto earlier = draft->initEarlierRuns(static_cast<uint32_t>(share.seeded.size()));
     for (uint32_t i = 0; i < earlier.size(); ++i) {
       const auto known = runs_.find(share.seeded[i]);
@@ -432,10 +436,7 @@ class MasterRole final : public OffloadingRole {
       for (const uint32_t position : what.getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
           step.fetches[position] = done.attachments()[i++];
-      if (step.profiled) {
-        step.profiles.push_back(done);
-        step.answered.push_back(StepProfile::now());
-      }
+      if (step.profiled || step.measured) step.times.add(done);
     }
     if (step.pending == 0) end(at);
   }
@@ -483,10 +484,16 @@ class MasterRole final : public OffloadingRole {
       handles_.erase(at);
   }
 
+  void take_times(const Step& step) {
+    for (const auto& part : step.times.parts()) measured_.take(part);
+    if (measured_.ended(step.prepared->key)) retire(*step.prepared);
+  }
+
   void end(std::map<uint64_t, Step>::iterator at) {
     Step step = std::move(at->second);
     steps_.erase(at);
     step.prepared->running.erase(step.ordinal);
+    if (step.measured && step.failure.ok()) take_times(step);
     forget_if_over(step.prepared);
     cancel_timers(step);
     partial_runs_.step_ended(step.ordinal);
@@ -499,13 +506,7 @@ class MasterRole final : public OffloadingRole {
     } else {
       Draft<wire::StepDone> draft;
       set_step(draft->initStep(), session_, step.ordinal);
-      gather_profiles(step.profiles, *draft);
-      uint32_t next = 0;
-      for (size_t i = 0; i < step.profiles.size(); ++i)
-        for (uint32_t k = 0; k < step.profiles[i]->getProfile().size(); ++k, ++next) {
-          draft->getProfile()[next].setAsked(static_cast<uint64_t>(step.asked));
-          draft->getProfile()[next].setAnswered(static_cast<uint64_t>(step.answered[i]));
-        }
+      if (step.profiled) step.times.write(*draft);
       step.reply(draft.finish(std::move(step.fetches)));
     }
     if (closing_ && steps_.empty()) closed();
@@ -563,6 +564,7 @@ class MasterRole final : public OffloadingRole {
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key
   std::map<uint64_t, Step> steps_;                            ///< the running steps, by ordinal
+  MeasuredSteps measured_;
   PartialRuns partial_runs_;
   EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part
   uint64_t last_handle_ = 0, last_ordinal_ = 0;

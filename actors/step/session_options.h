@@ -13,11 +13,24 @@
 #pragma GCC visibility push(default)
 namespace troupe {
 
+/// How the master chooses among the devices that may run a node.
+enum class DeviceChoice : uint8_t {
+  FirstFeasible,  ///< the first one: GPUs before CPUs, then by name (features.md H6)
+  /// The one on which the node would end first in a simulation of the step, the transfers of its inputs included (features.md H9).
+  /// Times are estimated from the shapes, until some steps of a signature have been measured; then it is placed once more.
+  /// Variables stay where they are.
+  EarliestFinish,
+};
+
 struct SessionOptions {
   /// The seed of the random ops that have no seeds of their own. Without a seed they draw other numbers in every session.
   std::optional<uint64_t> seed = {};
   /// With Soft, a device request that no device can meet loses its type and id (features.md H8). With Strict it is an error.
   Placement placement = Placement::Strict;
+  DeviceChoice device_choice = DeviceChoice::FirstFeasible;
+  /// Whether float tensors travel between tasks as bfloat16, without the lower half of their bits (features.md I9), except for
+  /// references that are read late.
+  bool lossy_transfers = false;
   /// Whether to fold constants and share common subexpressions.
   bool simplify = true;
   /// How long to wait until all tasks of the cluster are linked.

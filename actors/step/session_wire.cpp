@@ -21,6 +21,8 @@ void write(const SessionOptions& options, wire::OpenSession::Builder builder) {
   builder.setSeed(options.seed.value_or(0));
   builder.setSoftPlacement(options.placement == Placement::Soft);
   builder.setKeepGraph(!options.simplify);
+  builder.setEarliestFinish(options.device_choice == DeviceChoice::EarliestFinish);
+  builder.setLossyTransfers(options.lossy_transfers);
   builder.setSignatures(static_cast<uint32_t>(std::min<size_t>(options.signatures, UINT32_MAX)));
 }
 
@@ -36,6 +38,8 @@ Result<SessionOptions> read(wire::OpenSession::Reader reader) {
   if (reader.getSeeded()) options.seed = reader.getSeed();
   options.placement = reader.getSoftPlacement() ? Placement::Soft : Placement::Strict;
   options.simplify = !reader.getKeepGraph();
+  if (reader.getEarliestFinish()) options.device_choice = DeviceChoice::EarliestFinish;
+  options.lossy_transfers = reader.getLossyTransfers();
   options.signatures = reader.getSignatures();
   if (options.signatures >= 1 && options.signatures <= max_signatures) return options;
   return invalid_argument("a session keeps from 1 to " + std::to_string(max_signatures) +

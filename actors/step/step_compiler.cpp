@@ -7,6 +7,7 @@
 #include "actors/step/worker.h"
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
+#include "graph/passes/earliest_finish.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_updates.h"
 #include "graph/passes/split_ops.h"
@@ -21,8 +22,9 @@ namespace {
 class StepCompiler {
  public:
   StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers,
-               const SessionOptions& options, const PartitionOwner& owner)
-      : library_(library), workers_(workers), options_(options), owner_(owner) {
+               const SessionOptions& options, const PartitionOwner& owner,
+               const MeasuredTimes* measured = nullptr)
+      : library_(library), workers_(workers), options_(options), owner_(owner), measured_(measured) {
     for (size_t w = 0; w < workers.size(); ++w)
       for (const DeviceInfo& device : workers[w].devices) {
         devices_.push_back(device);
@@ -57,7 +59,7 @@ class StepCompiler {
         TROUPE_RETURN_IF_FAILED(fuse_updates(subgraph.graph, placed.device, has_gpu_kernel()).status());
     }
     TROUPE_RETURN_IF_FAILED(spread_constants(subgraph.graph, placed.device, devices_));
-    return partition(subgraph.graph, std::move(placed.device), devices_);
+    return partition(subgraph.graph, std::move(placed.device), devices_, options_.lossy_transfers);
   }
 
   /// Refuses fetches of a partial run that are handles or lie inside loops, and feeds that are handles.
@@ -125,6 +127,11 @@ class StepCompiler {
     PlacementOptions placement;
     placement.requests = options_.placement;
     placement.assigned = assigned;
+    if (options_.device_choice == DeviceChoice::EarliestFinish)
+      placement.policy = [this](const Graph& placed, std::span<const DeviceInfo> devices,
+                                const PlacementGroups& groups) {
+        return earliest_finish(placed, devices, groups, NodeCosts(placed, devices, measured_));
+      };
     return place(graph, devices_, has_kernel, placement);
   }
 
@@ -239,6 +246,7 @@ class StepCompiler {
   std::span<const WorkerDevices> workers_;
   const SessionOptions& options_;
   const PartitionOwner& owner_;
+  const MeasuredTimes* measured_;  ///< may be null
   std::vector<DeviceInfo> devices_;
   std::vector<size_t> worker_of_;  ///< for each device, the index of its worker
 };
@@ -253,8 +261,8 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
                                               const SessionOptions& options, const PartitionOwner& owner,
-                                              std::vector<DeviceId>& homes) {
-  return StepCompiler(library, workers, options, owner).compile(graph, signature, homes);
+                                              std::vector<DeviceId>& homes, const MeasuredTimes* measured) {
+  return StepCompiler(library, workers, options, owner, measured).compile(graph, signature, homes);
 }
 
 Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,

@@ -8,6 +8,7 @@
 
 #include "actors/net/worker_devices.h"
 #include "actors/step/session_options.h"
+#include "graph/passes/node_costs.h"
 #include "graph/passes/partition.h"
 #include "graph/passes/subgraph.h"
 #include "kernels/core/kernel.h"
@@ -47,12 +48,13 @@ struct PartitionOwner {
 
 /// Compiles a signature. `homes` contains, for each node of the graph that must be on the same device in every signature (state,
 /// and nodes colocated by name), its device; for other nodes no_device. The compiler chooses these devices on the whole graph,
-/// because a step may not contain the node that another is colocated with. The master keeps `homes` from call to call.
+/// because a step may not contain the node that another is colocated with. The master keeps `homes` from call to call. `measured`
+/// has the times of nodes that are known, for DeviceChoice::EarliestFinish; it may be null.
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
                                               const SessionOptions& options, const PartitionOwner& owner,
-                                              std::vector<DeviceId>& homes);
+                                              std::vector<DeviceId>& homes, const MeasuredTimes* measured);
 
 /// The partitions of a step and their devices.
 struct PlacedStep {

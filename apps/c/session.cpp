@@ -28,6 +28,8 @@ troupe::SessionOptions options_of(const troupe_session_options& from) {
   if (from.soft_placement) options.placement = troupe::Placement::Soft;
   if (from.start_timeout_ns != 0) options.start_timeout = duration(from.start_timeout_ns, "start_timeout_ns");
   options.tasks = texts(from.tasks, from.task_count, "tasks");
+  if (from.earliest_finish) options.device_choice = troupe::DeviceChoice::EarliestFinish;
+  options.lossy_transfers = from.lossy_transfers;
   if (from.share_state) options.share_state = *from.share_state;
   return options;
 }

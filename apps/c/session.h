@@ -25,6 +25,10 @@ typedef struct troupe_session_options {
   size_t task_count;
   /// Whether the session shares its variables with the others that share theirs; null: in a cluster it does, otherwise not.
   const bool* share_state;
+  /// Whether nodes go to the devices where they would end first, by estimated and then by measured times, and not to the first
+  /// device that may run them.
+  bool earliest_finish;
+  bool lossy_transfers;  ///< whether float tensors travel between tasks as bfloat16
 } troupe_session_options;
 
 /// A device that a session may use.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/passes/crossings.h"
+#include "graph/passes/late_receives.h"
 #include "graph/passes/subgraph.h"
 
 namespace troupe {
@@ -36,9 +37,10 @@ class Assembly {
  public:
   Assembly(const Graph& whole, std::span<const DeviceId> device, std::span<const DeviceInfo> devices,
            const Crossings& crossings, const MemoryKinds& memory, std::span<const NodeId> local,
-           DeviceId mine)
+           std::span<const NodeId> receive_after, DeviceId mine, bool lossy)
       : whole_(whole), device_(device), devices_(devices), crossings_(crossings), memory_(memory),
-        local_(local), mine_(mine), result_{mine, whole.empty(), {}, {}, {}} {}
+        local_(local), receive_after_(receive_after), mine_(mine),
+        lossy_(lossy), result_{mine, whole.empty(), {}, {}, {}} {}
 
   Result<Partition> run() && {
     const auto ends = [&](const Transfer& transfer) {
@@ -76,8 +78,23 @@ class Assembly {
     return graph().add(std::move(spec));
   }
 
+  /// Returns whether the tensor travels as bfloat16.
+  bool is_shortened(const Transfer& transfer) const {
+    return lossy_ && !transfer.source.is_control() && whole_.dtype(transfer.source) == DType::Float &&
+           !transfer.host && transfer.late_reader == Transfer::no_reader &&
+           !memory_.output_on_host(transfer.source) &&
+           devices_[transfer.from].name.task_name() != devices_[transfer.to].name.task_name();
+  }
+  Result<Output> add_cast(const std::string& name, Output from, DType to) {
+    Attributes attrs{{"SrcT", graph().dtype(from)}, {"DstT", to}, {"Truncate", true}};
+    TROUPE_ASSIGN(const NodeId cast, add("Cast", name, {from}, std::move(attrs)));
+    return Output{cast, 0};
+  }
+
   Attributes end_attributes(const Transfer& transfer, uint32_t number, std::string_view type_attr) const {
-    const DType dtype = transfer.source.is_control() ? DType::Float : whole_.dtype(transfer.source);
+    const DType dtype = transfer.source.is_control() ? DType::Float
+                        : is_shortened(transfer)     ? DType::BFloat16
+                                                     : whole_.dtype(transfer.source);
     return {{std::string(type_attr), dtype},
             {"tensor_name", "edge_" + std::to_string(number) + '_' + source_name(transfer)},
             {"send_device", devices_[transfer.from].name.text()},
@@ -100,8 +117,12 @@ class Assembly {
         TROUPE_ASSIGN(
             received_[i].node,
             add("Identity", source_name(transfer) + "/_signalled_" + std::to_string(i), {received_[i]}, {}));
-      } else {
-        TROUPE_RETURN_IF_FAILED(graph().refine_shape(received_[i], whole_.shape(transfer.source)));
+        continue;
+      }
+      TROUPE_RETURN_IF_FAILED(graph().refine_shape(received_[i], whole_.shape(transfer.source)));
+      if (is_shortened(transfer)) {
+        TROUPE_ASSIGN(received_[i], add_cast(source_name(transfer) + "/_widened_" + std::to_string(i),
+                                             received_[i], DType::Float));
       }
     }
     return {};
@@ -191,6 +212,9 @@ class Assembly {
         op = "_RefSend";
       } else if (memory_.output_on_host(transfer.source)) {
         op = "_HostSend";
+      } else if (is_shortened(transfer)) {
+        TROUPE_ASSIGN(tensor, add_cast(source_name(transfer) + "/_shortened_" + std::to_string(i), tensor,
+                                       DType::BFloat16));
       }
       Attributes attrs = end_attributes(transfer, i, "T");
       if (op == "_Send" && transfer.host) attrs.set("recv_on_host", true);
@@ -202,7 +226,7 @@ class Assembly {
   }
 
   /// Inside a loop a Recv starts once per iteration; one between two memories of this device starts after its Send. A late read
-  /// waits for the other inputs of its reader (I5).
+  /// waits for the other inputs of its reader (I5), a late receive for a node before its consumers (I8).
   Status order_receivers() {
     const auto& transfers = crossings_.transfers();
     for (uint32_t i = 0; i < transfers.size(); ++i) {
@@ -210,6 +234,8 @@ class Assembly {
       if (transfer.to != mine_) continue;
       if (transfer.frame != root_frame && transfer.from != mine_)
         TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[i], loop_merge_.at(transfer.frame)));
+      if (receive_after_[i] != no_node)
+        TROUPE_RETURN_IF_FAILED(graph().add_control_input(receiver_[i], local_id_[receive_after_[i]]));
       if (transfer.late_reader != Transfer::no_reader)
         TROUPE_RETURN_IF_FAILED(wait_for_others(i, whole_.node(transfer.late_reader)));
     }
@@ -279,7 +305,9 @@ class Assembly {
   const Crossings& crossings_;
   const MemoryKinds& memory_;
   std::span<const NodeId> local_;
+  std::span<const NodeId> receive_after_;  ///< for each transfer (late_receives)
   DeviceId mine_;
+  bool lossy_;
   Partition result_;
   std::vector<NodeId> local_id_;  ///< for each node of the whole graph
   std::vector<NodeId> copy_id_;   ///< for each copy
@@ -291,7 +319,7 @@ class Assembly {
 }  // namespace
 
 Result<std::vector<Partition>> partition(const Graph& graph, std::vector<DeviceId> device,
-                                         std::span<const DeviceInfo> devices) {
+                                         std::span<const DeviceInfo> devices, bool lossy) {
   assert(device.size() == graph.size());
   TROUPE_ASSIGN(const auto order, topological_order(graph));
   move_control_flow(graph, order, device);
@@ -302,9 +330,12 @@ Result<std::vector<Partition>> partition(const Graph& graph, std::vector<DeviceI
   std::map<DeviceId, std::vector<NodeId>> local;
   for (NodeId id = 0; id < graph.size(); ++id) local[device[id]].push_back(id);
   for (const ControlLoop& loop : crossings.loops()) local[loop.device];
+  const auto receive_after = late_receives(graph, order, frames, device, devices, crossings.transfers());
   std::vector<Partition> partitions;
   for (const auto& [mine, nodes] : local) {
-    TROUPE_ASSIGN(Partition part, Assembly(graph, device, devices, crossings, memory, nodes, mine).run());
+    TROUPE_ASSIGN(
+        Partition part,
+        Assembly(graph, device, devices, crossings, memory, nodes, receive_after, mine, lossy).run());
     partitions.push_back(std::move(part));
   }
   return partitions;

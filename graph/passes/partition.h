@@ -34,13 +34,16 @@ struct Partition {
 /// written before its reader runs, the pair serves that reader only: its _Recv starts when the reader's other
 /// inputs have arrived, and its _RefSend only announces the tensor, and reads the value when it is asked for.
 ///
+/// If `lossy`, a float tensor that goes to another task is cast to bfloat16 before its Send and back after its Recv (I9, U1),
+/// unless it lies in host memory at one of its ends.
+///
 /// Before the cut, control-flow ops are moved: a Switch to its data input, an Exit to its
 /// source, and an Enter or NextIteration to its consumers if they share a device (I6).
 ///
 /// Fails with InvalidArgument, naming op and node, for inputs from different frames, for a reference
 /// or handle that would cross devices, and for a frame on several devices without LoopCond.
 Result<std::vector<Partition>> partition(const Graph& graph, std::vector<DeviceId> device,
-                                         std::span<const DeviceInfo> devices);
+                                         std::span<const DeviceInfo> devices, bool lossy = false);
 
 /// Returns the indices of the partitions of each task ("/job:worker/replica:0/task:1"), which are sent to its process together.
 std::map<DeviceName, std::vector<size_t>> group_by_task(std::span<const Partition> partitions,

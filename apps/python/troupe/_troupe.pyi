@@ -210,11 +210,14 @@ class Session:
     devices that do not exist are ignored. `simplify`: whether to fold constants and share common subexpressions. With `master`, the
     address of a member of `cluster`, the steps run there, and this process needs no devices. `tasks`: which tasks of a cluster are used
     beside that of the session, such as "/job:ps"; none: all. `share_state`: whether variables are shared with other sessions, by
-    default in clusters alone. `start_timeout`: how many seconds to wait for the tasks."""
+    default in clusters alone. `start_timeout`: how many seconds to wait for the tasks. `earliest_finish`: whether nodes go to the
+    devices where they would end first, by estimated and then by measured times, and not to the first device that may run them.
+    `lossy_transfers`: whether float tensors travel between tasks as bfloat16."""
 
     def __init__(self, graph: Graph, *, seed: Optional[int] = None, soft_placement: bool = False, simplify: bool = True,
                  master: Optional[str] = None, cluster: Optional[Cluster] = None, tasks: Sequence[str] = (),
-                 share_state: Optional[bool] = None, start_timeout: float = 60.0) -> None: ...
+                 share_state: Optional[bool] = None, start_timeout: float = 60.0, earliest_finish: bool = False,
+                 lossy_transfers: bool = False) -> None: ...
     @property
     def graph(self) -> Graph: ...
     @property
