@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/net/peer_messages.h"
+#include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/link.capnp.h"
 #include "messages/wire/limits.h"
 #include "messages/wire/wire.h"
@@ -12,6 +13,16 @@ namespace {
 
 constexpr size_t max_audited = 1000;  // requests per audit
 constexpr int max_missed = 2;  // a request that the peer did not know in this many audits in a row is lost
+
+/// Returns the message without its tensors, which the receiver has no memory for.
+AnyMessage arrived_without(const Status& shortage, const AnyMessage& message) {
+  const auto whole = *Message<wire::TensorsArrived>(message);
+  Draft<wire::TensorsArrived> draft;
+  draft->setStep(whole.getStep());
+  draft->setArrivals(whole.getArrivals());
+  write(shortage, draft->initShortage());
+  return draft.finish();
+}
 
 size_t attachment_bytes(const AnyMessage& message) {
   size_t total = 0;
@@ -235,6 +246,11 @@ void Link::send_down(uint64_t number, const Status& reason) {
 
 // Receiving.
 
+Status Link::without_memory(const Status& shortage) const {
+  return resource_exhausted(control_->self().task + " has no memory for tensors that " + peer_.task +
+                            " sent: " + shortage.text());
+}
+
 Status Link::greeted(Channel&) { return internal("a channel exchanged its Hellos twice"); }
 
 Status Link::received(Channel& channel, Frame frame) {
@@ -314,6 +330,7 @@ void Link::answered(Frame frame) {
   const uint64_t request = at->second.schema_id;
   Reply reply = std::move(at->second.reply);
   pending_.erase(at);
+  if (!frame.shortage.ok()) return reply(without_memory(frame.shortage));
   auto message = receive_from_peer(std::move(frame));
   if (!message) return reply(message.status());
   if (may_answer(request, message->schema_id())) return reply(std::move(message));
@@ -336,8 +353,17 @@ Status Link::deliver(Frame frame) {
       outgoing.message = answer ? std::move(*answer) : failure(answer.status());
       link->post(std::move(outgoing));
     });
+  const Status shortage = frame.shortage.ok() ? Status() : without_memory(frame.shortage);
   TROUPE_ASSIGN(AnyMessage message, receive_from_peer(std::move(frame)));
   if (header.request) owed_.insert(header.sequence);
+  if (!shortage.ok()) {
+    if (header.request) {
+      reply(shortage);
+      return {};
+    }
+    if (message.schema_id() != schema_id_of<wire::TensorsArrived>) return shortage;
+    message = arrived_without(shortage, message);
+  }
   const auto actor = exports_.find(header.receiver);
   if (actor != exports_.end()) {
     node_.engine.send(actor->second, std::move(message), std::move(reply));

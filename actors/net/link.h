@@ -109,6 +109,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   Status bind(uint64_t number, const Address& address);
   void stub_ended(uint64_t number, const Status& reason);
   void send_down(uint64_t number, const Status& reason);
+  /// Returns the failure of what lacks tensors that this process has no memory for.
+  Status without_memory(const Status& shortage) const;
   void abandon_all(const Status& reason);
   void begin_audit();
   void audit(Channel& channel, const AnyMessage& message);

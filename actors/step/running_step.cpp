@@ -217,14 +217,16 @@ void PartitionStep::token_arrived(const TokenKey& key, Arrived value) {
 
 void PartitionStep::tensors_arrived(const AnyMessage& message) {
   uint32_t next = 0;
-  for (const auto arrival : (*Message<wire::TensorsArrived>(message)).getArrivals()) {
+  const auto arrived = *Message<wire::TensorsArrived>(message);
+  const Status shortage = troupe::read(arrived.getShortage());
+  for (const auto arrival : arrived.getArrivals()) {
     if (!shared_->receives(arrival.getEdge()))
       return stray("a token of edge " + std::to_string(arrival.getEdge()));
     Arrived value;
     value.reply.dead = arrival.getDead();
     value.announced = arrival.getAnnounced();
     if (!value.reply.dead && !value.announced) {
-      auto tensor = message.attachment(next++);
+      auto tensor = shortage.ok() ? message.attachment(next++) : Result<Tensor>(shortage);
       if (tensor)
         value.reply.outputs.push_back(std::move(*tensor));
       else

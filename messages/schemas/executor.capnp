@@ -28,6 +28,7 @@
 using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("troupe::wire");
 
+using Status = import "status.capnp".Status;
 using StepId = import "session.capnp".StepId;
 
 struct StepExecuted {
@@ -47,6 +48,9 @@ struct TensorsArrived {
 
   step @0 :StepId;
   arrivals @1 :List(Arrival);
+  shortage @2 :Status;
+  # Set by the process that receives the message if it has no memory for all tensors; then none is attached, and the tokens that
+  # have tensors carry this failure.
 }
 
 struct Arrival {

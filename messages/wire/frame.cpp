@@ -179,7 +179,6 @@ Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lende
   for (const auto& loan : loans)
     if (loan) sizes.table += sizeof(WireLoan);
   EncodedFrame frame;
-  frame.attachment_bytes_ = sizes.total;
   frame.own_.resize(sizeof(WireHeader) + sizes.table + sizes.strings);
   frame.pieces_.reserve(3 + tensors.size());
   Writer writer(frame.own_.data());
@@ -247,7 +246,10 @@ std::span<std::byte> FrameDecoder::wanted() {
   switch (stage_) {
     case Stage::Header: return std::span(header_).subspan(filled_);
     case Stage::StructAndTable: return std::as_writable_bytes(std::span(frame_.words)).subspan(filled_);
-    case Stage::Attachments: return {tensor_.mutable_data() + filled_, tensor_.bytes() - filled_};
+    case Stage::Attachments:
+      if (tensor_.valid()) return {tensor_.mutable_data() + filled_, tensor_.bytes() - filled_};
+      return std::span(dropped_).first(
+          std::min(dropped_.size(), incoming_[frame_.attachments.size()].bytes - filled_));
     case Stage::Whole:
     case Stage::Failed: break;
   }
@@ -392,13 +394,6 @@ Status FrameDecoder::begin_attachment() {
   filled_ = 0;
   if (frame_.attachments.size() == incoming_.size()) return {};
   const Incoming& next = incoming_[frame_.attachments.size()];
-  if (next.dtype == DType::String) {
-    const std::array dims = {static_cast<int64_t>(next.bytes)};
-    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::UInt8, limits_.attachment_bytes));
-    TROUPE_ASSIGN(tensor_, Tensor::allocate(DType::UInt8, shape, *allocator_));
-    return {};
-  }
-  if (!is_plain(next.dtype)) return {};
   if (next.loan) {
     TROUPE_ASSIGN(auto buffer, borrower_->borrow(*next.loan, next.bytes));
     constexpr uintptr_t widest = 8;  // the greatest alignment that elements need
@@ -407,12 +402,30 @@ Status FrameDecoder::begin_attachment() {
     tensor_ = Tensor(next.dtype, next.shape, std::move(buffer));
     return {};
   }
-  TROUPE_ASSIGN(tensor_, Tensor::allocate(next.dtype, next.shape, *allocator_));
+  Status allocated = frame_.shortage.ok() ? allocate_attachment(next) : Status();
+  if (allocated.code() != Code::ResourceExhausted) return allocated;
+  frame_.shortage = std::move(allocated);
+  dropped_.resize(limits::first_receive_bytes);
+  return {};
+}
+
+Status FrameDecoder::allocate_attachment(const Incoming& next) {
+  if (next.dtype == DType::String) {
+    const std::array dims = {static_cast<int64_t>(next.bytes)};
+    TROUPE_ASSIGN(const Shape shape, Shape::make(dims, DType::UInt8, limits_.attachment_bytes));
+    TROUPE_ASSIGN(tensor_, Tensor::allocate(DType::UInt8, shape, *allocator_));
+  } else if (is_plain(next.dtype)) {
+    TROUPE_ASSIGN(tensor_, Tensor::allocate(next.dtype, next.shape, *allocator_));
+  }
   return {};
 }
 
 Status FrameDecoder::end_attachment() {
   const Incoming& done = incoming_[frame_.attachments.size()];
+  if (!tensor_.valid()) {  // it has no dtype, or there was no memory for it
+    frame_.attachments.emplace_back();
+    return {};
+  }
   if (done.dtype == DType::String) {
     TROUPE_ASSIGN(tensor_, read_strings(done.shape, {tensor_.data(), tensor_.bytes()}));
   }

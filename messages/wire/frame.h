@@ -80,8 +80,6 @@ class EncodedFrame {
 
   std::span<const std::span<const std::byte>> pieces() const { return pieces_; }
   size_t bytes() const { return bytes_; }
-  /// The bytes of attachments, which count against the peer's credit.
-  size_t attachment_bytes() const { return attachment_bytes_; }
 
  private:
   friend Result<EncodedFrame> encode(const FrameHeader& header, AnyMessage message, Lender* lender);
@@ -91,7 +89,7 @@ class EncodedFrame {
   AnyMessage message_;
   std::vector<std::byte> own_;  // header, table and strings; never resized once a piece refers to it
   std::vector<std::span<const std::byte>> pieces_;
-  size_t bytes_ = 0, attachment_bytes_ = 0;
+  size_t bytes_ = 0;
 };
 
 /// Makes the frame of a message. Fails with FailedPrecondition if an attachment cannot be
@@ -106,6 +104,8 @@ struct Frame {
   uint64_t schema_id = 0;
   std::vector<uint64_t> words;
   std::vector<Tensor> attachments;
+  /// Not Ok if there was no memory for all attachments: those that lack are empty tensors. ResourceExhausted.
+  Status shortage = {};
 };
 
 /// Turns a stream of bytes into frames:
@@ -124,7 +124,8 @@ class FrameDecoder {
   std::span<std::byte> wanted();
   /// Call after `bytes` bytes, at most wanted().size(), were put into wanted(). Fails with
   /// InvalidArgument for a malformed frame, and with ResourceExhausted, naming the limit,
-  /// for one that is too large. After a failure the stream cannot be read any further.
+  /// for one that is too large. After a failure the stream cannot be read any further. If there is no memory for an attachment, the
+  /// bytes of the frame are read and dropped (Frame::shortage).
   Status advance(size_t bytes);
   /// Returns the frame if it is whole.
   std::optional<Frame> take();
@@ -144,6 +145,7 @@ class FrameDecoder {
   Result<Incoming> announced(uint8_t dtype_number, std::span<const int64_t> dims, uint64_t bytes) const;
   Status read_loan(uint16_t flags, Incoming& attachment, std::span<const uint64_t>& table) const;
   Status begin_attachment();
+  Status allocate_attachment(const Incoming& next);
   Status end_attachment();
 
   Allocator* allocator_;
@@ -158,6 +160,7 @@ class FrameDecoder {
   std::vector<Incoming> incoming_;  // what the table says about each attachment
   Frame frame_;                     // the parts that have arrived
   Tensor tensor_;                   // the attachment that is arriving; of strings their bytes
+  std::vector<std::byte> dropped_;  // what arrives of attachments for which there is no memory
 };
 
 }  // namespace troupe

@@ -7,7 +7,7 @@
 
 namespace troupe {
 
-/// The limits for one incoming frame. A link lowers `attachment_bytes` to the credit that it has granted the peer.
+/// The limits for one incoming frame.
 struct FrameLimits {
   uint32_t struct_words = 1u << 23;  ///< 64 MiB: the graph of a very large model, without its tensors
   uint32_t attachments = 1u << 16;

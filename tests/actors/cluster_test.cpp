@@ -36,9 +36,10 @@ struct Fixture {
   }
   void start_ps() { ps = make("ps", ps_socket.listen()); }
   void start_worker() { worker = make("worker", worker_socket.listen()); }
-  std::unique_ptr<Runtime> make(const std::string& job, const std::string& listen) {
+  std::unique_ptr<Runtime> make(const std::string& job, const std::string& listen, size_t memory = 0) {
     RuntimeOptions options;
     options.threads = 1;
+    options.memory = memory;
     options.tasks = {{job, 0, 1}};
     options.cluster = spec;
     options.listen = listen;
@@ -102,6 +103,41 @@ BOOST_AUTO_TEST_CASE(steps_with_feeds_of_different_sizes_overtake_each_other) {
         if (!status.ok()) BOOST_TEST_REQUIRE(status.ok(), status.text());
       }
     });
+}
+
+// The worker has memory for the small tensors alone, whether they come as feeds, from another node, or as an answer.
+BOOST_AUTO_TEST_CASE(a_tensor_that_does_not_fit_costs_its_step_and_no_other) {
+  spec.transport = Transport::Tcp;
+  start_ps();
+  worker = make("worker", worker_socket.listen(), size_t{64} << 20);
+  const auto client = make("client", {});
+  Graph graph(client->ops());
+  const Scope g(graph), ps = g.with_device("/job:ps"), there = g.with_device("/job:worker");
+  const Output n = ps.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{1}}});
+  const Output x = there.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{-1}}});
+  const Output axis = there.constant(Tensor::scalar<int32_t>(0));
+  const Output made = ps.add_one("Fill", {n, ps.constant(Tensor::scalar(1.0F))});
+  const Output moved = there.add_one("Sum", {made, axis}), fed = there.add_one("Sum", {x, axis});
+  Session session = client->session(graph), other = client->session(graph);
+  const auto move = [&](Session& by, int32_t count) {
+    return by.run({{n, Tensor::vector<int32_t>({count})}}, {moved})[0].item<float>();
+  };
+  const auto feed = [&](size_t count) {
+    const Tensor ones = Tensor::vector<float>(std::vector<float>(count, 1.0F));
+    return session.run({{x, ones}}, {fed})[0].item<float>();
+  };
+  for (int i = 0; i < 3; ++i) {
+    BOOST_TEST(move(other, 1000) == 1000.0F);
+    const Status refused[] = {test::failure_of([&] { move(session, 40'000'000); }),
+                              test::failure_of([&] { feed(40'000'000); })};
+    for (const Status& status : refused) {
+      BOOST_TEST((status.code() == Code::ResourceExhausted), status.message());
+      BOOST_TEST(status.message().find("/job:worker") != std::string::npos, status.message());
+    }
+    BOOST_TEST(move(other, 1000) == 1000.0F);
+    BOOST_TEST(feed(1000) == 1000.0F);
+  }
+  BOOST_TEST(worker->link_status("/job:ps/replica:0/task:0").ok());
 }
 
 // Here all nodes are of one host and user.

@@ -191,8 +191,9 @@ BOOST_AUTO_TEST_CASE(the_bytes_of_strings_are_counted_before_they_arrive) {
   } exhausted;
   const Bytes bytes = bytes_of(encoded({Tensor::scalar(std::string(1000, 'x'))}));
   FrameDecoder decoder(exhausted);
-  const auto outcome = feed(decoder, std::span(bytes).first(bytes.size() - 1000));
-  BOOST_TEST((outcome.status.code() == Code::ResourceExhausted), outcome.status.text());
+  const auto outcome = feed(decoder, bytes);
+  BOOST_TEST_REQUIRE(outcome.frame.has_value());
+  BOOST_TEST((outcome.frame->shortage.code() == Code::ResourceExhausted), outcome.frame->shortage.text());
 }
 
 // A peer that announces much and sends little costs little memory, because only bytes that arrive make the buffer grow.
@@ -294,6 +295,29 @@ BOOST_AUTO_TEST_CASE(no_damage_does_harm) {
     try_bytes(bytes);
   }
   BOOST_TEST(allocator.largest <= limits.attachment_bytes);
+}
+
+// The bytes of a tensor for which there is no memory are read and dropped; the frame says so, and the next one is whole.
+BOOST_AUTO_TEST_CASE(a_lack_of_memory_costs_one_frame) {
+  struct Small final : Allocator {
+    Result<BufferRef> allocate(size_t bytes) override {
+      if (bytes > 100'000) return resource_exhausted("no more than 100000 bytes");
+      return heap_allocator().allocate(bytes);
+    }
+  } allocator;
+  const std::vector<Tensor> large = {
+      Tensor::scalar(1.0F), Tensor::vector<float>(std::vector<float>(100'000, 1.0F)), Tensor::scalar(3.0F)};
+  FrameDecoder decoder(allocator);
+  const auto first = feed(decoder, bytes_of(encoded(large, {.receiver = 1})), 1000);
+  BOOST_TEST_REQUIRE(first.status.ok(), first.status.message());
+  BOOST_TEST_REQUIRE(first.frame.has_value());
+  BOOST_TEST((first.frame->shortage.code() == Code::ResourceExhausted));
+  BOOST_TEST(first.frame->attachments.size() == 3u);
+  BOOST_TEST(first.frame->attachments[0].valid());
+  BOOST_TEST(!first.frame->attachments[1].valid());
+  const auto second = feed(decoder, bytes_of(encoded(every_kind(), {.receiver = 1})));
+  BOOST_TEST_REQUIRE(second.frame.has_value());
+  BOOST_TEST(second.frame->shortage.ok());
 }
 
 // A process that lends to itself: the arena is a map.
