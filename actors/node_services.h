@@ -35,7 +35,8 @@ class NodeServices {
   virtual Result<Address> address(const std::string& role, const std::string& task) const = 0;
   /// Starts an actor at address(role). Fails with AlreadyExists if there is one.
   virtual Status start(const std::string& role, std::unique_ptr<Role> actor) = 0;
-  /// Ends the actor at address(role), if there is one, and removes it from the directory.
+  /// Removes the actor at address(role) from the directory, if there is one, and asks it to end; it may still handle a message
+  /// after the call has returned.
   virtual void stop(const std::string& role) = 0;
 
   /// Waits until all nodes that `tasks` names ("/job:worker") are linked to this one, and returns the addresses of the actors with

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <set>
 #include <thread>
 
@@ -26,8 +25,6 @@
 namespace troupe {
 namespace {
 
-uint64_t incarnation_from(std::random_device& random) { return (uint64_t{random()} << 32) | random(); }
-
 /// Returns how many tasks of this process use the GPU.
 int users_of_gpu(const RuntimeOptions& options, int gpu) {
   return static_cast<int>(std::ranges::count_if(options.tasks, [&](const TaskOptions& task) {
@@ -37,15 +34,13 @@ int users_of_gpu(const RuntimeOptions& options, int gpu) {
 }
 
 std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime, const TaskOptions& options,
-                                                  Pool& pool, std::random_device& random,
-                                                  const std::shared_ptr<MemoryBudget>& memory,
+                                                  Pool& pool, const std::shared_ptr<MemoryBudget>& memory,
                                                   const std::shared_ptr<SharedArenas>& arenas) {
   std::vector<std::shared_ptr<Device>> devices;
   for (const int id : cpus_of(options)) {
     const DeviceName name{options.job, 0, options.task, "CPU", id};
-    devices.push_back(std::make_shared<CpuDevice>(name, incarnation_from(random), pool,
-                                                  Arena::Options{.cap = memory->cap(), .shared = arenas},
-                                                  memory));
+    devices.push_back(std::make_shared<CpuDevice>(
+        name, random_id(), pool, Arena::Options{.cap = memory->cap(), .shared = arenas}, memory));
   }
   const int gpus = value_or_throw(gpus_of(options));
   for (int id = 0; id < gpus; ++id) {
@@ -55,7 +50,7 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
     const DeviceName name{options.job, 0, options.task, "GPU", id};
     const int index = options.first_gpu + id;
     devices.push_back(
-        value_or_throw(make_gpu(name, incarnation_from(random), pool,
+        value_or_throw(make_gpu(name, random_id(), pool,
                                 {.index = index,
                                  .memory_cap = runtime.gpu_memory,
                                  .sharers = std::max(1, runtime.gpu_sharers) * users_of_gpu(runtime, index),
@@ -141,7 +136,6 @@ Runtime::Impl::Impl(const RuntimeOptions& given)
   throw_if_failed(check_devices(options));
   throw_if_failed(check_memory(options.memory));
   throw_if_failed(check_services(options.extensions.services));
-  std::random_device random;
   std::shared_ptr<SharedArenas> arenas;  // null if no tensor can be lent
   if (options.cluster) {
     if (shares_memory(options.cluster->transport)) arenas = std::make_shared<SharedArenas>();
@@ -164,7 +158,7 @@ Runtime::Impl::Impl(const RuntimeOptions& given)
     const DeviceName name{task.job, 0, task.task, "", DeviceName::unset};
     throw_if_failed(DeviceName::parse(name.text()).status());
     tasks.push_back(make_task(
-        *node, name.text(), random_id(), make_devices(options, task, *pool, random, memory, arenas),
+        *node, name.text(), random_id(), make_devices(options, task, *pool, memory, arenas),
         [this](const Status& status) { fail(status); }, options.extensions.services));
   }
   make_services();

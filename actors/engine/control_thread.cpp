@@ -15,6 +15,8 @@
 
 #include <boost/asio.hpp>
 
+#include "devices/spin_lock.h"
+
 namespace troupe {
 namespace {
 
@@ -45,12 +47,6 @@ void move_to_background() {
   (void)::sched_setscheduler(0, SCHED_BATCH, &none);
   const auto thread = static_cast<id_t>(::gettid());
   (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + background_nice);
-}
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
 }
 
 }  // namespace
@@ -205,7 +201,7 @@ bool ControlThread::Impl::find_work(const Done& done) {
     }
     spun = true;
     if (done && done()) return true;
-    for (int i = 0; i < 16; ++i) pause();
+    for (int i = 0; i < 16; ++i) cpu_relax();
   } while (std::chrono::steady_clock::now() < end);
   if (spins) spin_luck = std::max(spin_luck - 2, 0);
   return any_polled([](Polled& one) { return !one.sleep(); });
@@ -269,7 +265,7 @@ bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {
   const auto spin_until = std::chrono::steady_clock::now() + spin_time;
   while (!done()) {
     if (std::chrono::steady_clock::now() >= spin_until) break;
-    for (int i = 0; i < 32 && !done(); ++i) pause();
+    for (int i = 0; i < 32 && !done(); ++i) cpu_relax();
   }
   if (done()) return true;
   std::unique_lock lock(impl_->mutex);

@@ -76,7 +76,8 @@ class ExecutorRole final : public Role {
     const std::string why = floor > ordinal            ? "is below its own floor " + std::to_string(floor)
                             : ordinal < floor_         ? "is below the floor " + std::to_string(floor_)
                             : steps_.contains(ordinal) ? "runs already"
-                            : has_begun(ordinal)       ? "has ended"
+                            : begun_.contains(ordinal) ? "has ended"
+                            : has_begun(ordinal)       ? "is older than the last steps that have begun here"
                                                        : "";
     if (why.empty()) return {};
     return invalid_argument("RunPartition names step " + std::to_string(ordinal) + ", which " + why);

@@ -187,7 +187,10 @@ Result<NodeOptions> read_node_options(const std::string& text) try {
     options.cluster.tls = {tls.at(0).get<std::string>(), tls.at(1).get<std::string>(),
                            tls.at(2).get<std::string>()};
   options.cluster.plain_anywhere = json.at("plain");
-  options.cluster.transport = static_cast<Transport>(std::clamp<int>(json.at("transport"), 0, 3));
+  const int transport = json.at("transport");
+  if (transport < 0 || transport > 3)
+    return invalid_argument("transport is " + std::to_string(transport) + "; it must be in [0, 3]");
+  options.cluster.transport = static_cast<Transport>(transport);
   options.job = json.at("job");
   options.task = json.at("task");
   options.devices = json.at("devices");

@@ -63,18 +63,18 @@ Result<Progress> from_note(const std::string& note) {
   const auto best = read_best(text);
   if (step != "step" || early_stop != "best_epoch" || !best) return refuse();
   progress.early_stop = *best;
-  if (!(text >> plateau)) return progress;  // earlier versions wrote no more
+  if (!(text >> plateau)) return progress;  // the oldest notes end before the plateau
   const auto lowest = read_best(text);
   if (plateau != "plateau_epoch" || !lowest) return refuse();
   progress.plateau = *lowest;
   std::string losses, sum;
-  if (!(text >> losses)) return progress;  // nor did later ones
+  if (!(text >> losses)) return progress;  // later ones before the losses of the epoch
   text >> sum >> progress.epoch_loss.rounds;
   const auto number = parse_number(sum);
   if (losses != "epoch_loss" || !text || !number) return refuse();
   progress.epoch_loss.sum = *number;
   std::string samples;
-  if (!(text >> samples)) return progress;  // nor did the next ones
+  if (!(text >> samples)) return progress;  // and those after them before the samples
   text >> progress.samples;
   if (samples != "samples" || !text) return refuse();
   return progress;

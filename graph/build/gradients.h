@@ -40,7 +40,6 @@ class GradientContext {
   bool has_gradient(size_t output) const;
   /// Returns the gradient of an output in dense form, or zeros if the output has none.
   Output gradient(size_t output = 0) const;
-  const Gradient& raw_gradient(size_t output) const { return output_gradients_[output]; }
 
   /// Inputs that are never set have no gradient.
   void set(size_t input, Output gradient);

@@ -138,7 +138,8 @@ class StateTable {
   std::vector<std::shared_ptr<StateCell>> cells(std::string_view container) const;
   /// Returns the cells of all containers, in order of their numbers.
   std::vector<std::shared_ptr<StateCell>> cells() const;
-  /// Removes the cells of a container and returns them; plans that hold some keep them. Their numbers are not used again.
+  /// Removes the cells of a container and returns them; plans that hold some keep them. Their numbers are used again only
+  /// after 2^32 others.
   std::vector<std::shared_ptr<StateCell>> drop(std::string_view container);
   /// Removes one cell. Returns false if it was removed before.
   bool drop(const StateCell& cell);

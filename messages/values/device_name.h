@@ -34,9 +34,6 @@ struct DeviceName {
   /// Returns true if `other` has the same value for every component that
   /// is set here: "/job:a" includes "/job:a/device:CPU:0" and itself.
   bool includes(const DeviceName& other) const;
-  /// Returns true if one of the two names includes the other. So "/job:a"
-  /// and "/device:GPU:0" are not compatible, although merge() accepts them.
-  bool is_compatible(const DeviceName& other) const { return includes(other) || other.includes(*this); }
 
   /// Returns the job, replica and task: "/job:worker/replica:0/task:1".
   DeviceName task_name() const;

@@ -100,22 +100,15 @@ BOOST_AUTO_TEST_CASE(is_full_only_with_every_component) {
              "/job:a/replica:0/task:3");
 }
 
-BOOST_AUTO_TEST_CASE(includes_and_compatible) {
+BOOST_AUTO_TEST_CASE(a_name_includes_those_that_say_more) {
   const auto includes = [](const char* a, const char* b) {
     return DeviceName::parse(a)->includes(*DeviceName::parse(b));
-  };
-  const auto compatible = [](const char* a, const char* b) {
-    return DeviceName::parse(a)->is_compatible(*DeviceName::parse(b));
   };
   BOOST_TEST(includes("", "/job:a"));
   BOOST_TEST(!includes("/job:a", ""));
   BOOST_TEST(includes("/job:a", "/job:a/cpu:0"));
   BOOST_TEST(!includes("/job:a/cpu:0", "/job:a/cpu:1"));
   BOOST_TEST(!includes("/device:GPU", "/job:a/cpu:1"));
-  BOOST_TEST(compatible("/job:a/cpu:0", "/job:a"));
-  BOOST_TEST(compatible("/job:a", "/job:a"));
-  BOOST_TEST(!compatible("/job:a", "/gpu:0"));  // merge() accepts them, but neither includes the other
-  BOOST_TEST(!compatible("/job:a", "/job:b"));
 }
 
 BOOST_AUTO_TEST_CASE(merges_to_the_union) {

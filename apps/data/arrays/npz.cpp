@@ -22,7 +22,9 @@ class ZipRecord {
   static Result<ZipRecord> read(const InputFile& file, uint64_t offset, uint64_t bytes) {
     TROUPE_ASSIGN(std::string text, file.text(offset, bytes));
     if (text.size() != bytes) return data_loss(file.path() + ": the file is cut short");
-    return ZipRecord(std::move(text));
+    ZipRecord record;
+    record.bytes_.swap(text);
+    return record;
   }
   template <class T>
   T at(size_t offset) const {
@@ -32,7 +34,7 @@ class ZipRecord {
   }
 
  private:
-  explicit ZipRecord(std::string bytes) : bytes_(std::move(bytes)) {}
+  ZipRecord() = default;
   std::string bytes_;
 };
 

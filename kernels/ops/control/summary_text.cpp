@@ -32,7 +32,10 @@ std::string summary_text(const Tensor& tensor, int64_t max_elements) {
     const auto elements = tensor.as<T>();
     const size_t shown =
         max_elements < 0 ? elements.size() : std::min(elements.size(), static_cast<size_t>(max_elements));
-    for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : " ") + element_text(elements[i]);
+    for (size_t i = 0; i < shown; ++i) {
+      if (i > 0) text += ' ';
+      text += element_text(elements[i]);
+    }
     if (shown < elements.size()) text += "...";
   });
   return text + ']';

@@ -119,7 +119,7 @@ Result<EqualityArguments> check_equality(KernelContext& context) {
     return EqualityArguments{std::move(elements), true};
   }
   TROUPE_ASSIGN(Tensor* const output, context.output(0, Shape()));
-  EqualityArguments arguments;
+  EqualityArguments arguments{};
   arguments.elements.out = output->mutable_data();
   return arguments;
 }
