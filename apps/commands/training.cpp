@@ -203,8 +203,8 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   add_run_file(command, arguments.run);
   command.add_option(
       "--resume", arguments.resume,
-      "continue a run: its folder, that of its checkpoints (s3://...), or 'auto' for the newest run of this "
-      "name");
+      "continue a run: its folder, that of all runs of a name, of which the newest goes on, that of its "
+      "checkpoints (s3://...), or 'auto' for the newest run of this name");
   command.add_option("--dry-run", arguments.dry_run_steps, "run this number of steps and write nothing")
       ->check(CLI::PositiveNumber);
   command.add_flag("-q,--quiet", arguments.quiet, "print only the result and errors");

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 
 namespace troupe::commands {
 
@@ -29,8 +28,6 @@ Result<std::unique_ptr<WatchedTraining>> WatchedTraining::begin(const config::Ru
 void WatchedTraining::opened(const std::string& folder, const interop::MetaGraph& model) {
   if (folder == folder_) return;
   folder_ = folder;
-  std::error_code ignored;
-  std::filesystem::remove(folder + "/result.json", ignored);  // that of a training which now goes on
   server_->open(folder, line_);
   if (draws_) drawing_.emplace(model, monitor_);
 }

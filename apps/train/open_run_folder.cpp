@@ -1,6 +1,9 @@
 #include "apps/train/open_run_folder.h"
 
+#include "apps/interop/write_graph.h"
+#include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
+#include "apps/train/hyperparameters.h"
 
 namespace troupe::train {
 namespace {
@@ -22,16 +25,25 @@ Result<RunFolder> open_stored(const config::RunConfig& config, const std::string
   if (config.train.checkpoint.dir.empty() || number == 0)
     return invalid_argument("'" + resume + "' is not a run of this name in train.checkpoint.dir, such as '" +
                             runs + "001'");
-  return RunFolder::require(config.run.directory, config.run.name, config.effective_toml(), number);
+  return RunFolder::require(config.run.directory, config.run.name, number);
 }
 
-/// Opens the folder of a run that the user names.
+bool is_run(const std::string& folder, Disk& disk) { return disk.info(folder + "/config.toml").ok(); }
+
+/// Opens the folder of a run that the user names, or of the newest run in a folder that contains runs.
 Result<RunFolder> open_named(const std::string& resume, Disk& disk) {
   TROUPE_RETURN_IF_FAILED(runs::check_is_folder(disk, resume));
   if (const auto run = runs::run_of_checkpoint(disk, resume))
     return invalid_argument(resume + " is a checkpoint; a run is resumed by its folder, " + *run +
                             ", and goes on from its newest checkpoint");
-  return RunFolder::open(resume);
+  if (is_run(resume, disk)) return RunFolder::open(resume);
+  const auto found = runs::find_model(disk, resume);
+  if (found && is_run(*found, disk)) return RunFolder::open(*found);
+  if (!disk.info(resume))
+    return invalid_argument("there is no run folder " + resume + config::nearest_beside(disk, resume));
+  return invalid_argument(resume +
+                          " has no config.toml, so it is not the folder of a run, nor does it contain runs; "
+                          "--resume takes a folder such as runs/NAME/001 or runs/NAME");
 }
 
 }  // namespace
@@ -44,10 +56,22 @@ Result<RunFolder> open_run_folder(const config::RunConfig& config, const std::st
   if (resume == "auto") {
     auto newest = RunFolder::newest(run.directory, run.name, stored);
     if (newest.status().code() != Code::NotFound) return newest;
-    if (stored > 0) return RunFolder::require(run.directory, run.name, config.effective_toml(), stored);
+    if (stored > 0) return RunFolder::require(run.directory, run.name, stored);
     // There is nothing to resume yet.
   }
-  return RunFolder::create(run.directory, run.name, config.effective_toml(), stored);
+  return RunFolder::create(run.directory, run.name, stored);
+}
+
+Result<interop::MetaGraph> begin_run_folder(RunFolder& folder, const config::RunConfig& config,
+                                            const data::Dataset& columns, const Runtime& runtime) {
+  TROUPE_ASSIGN(auto model, runs::build_run_model(config, columns, runtime.ops()));
+  TROUPE_RETURN_IF_FAILED(folder.begin(config.effective_toml()));
+  TROUPE_RETURN_IF_FAILED(folder.keep_location(config.train.checkpoint));
+  TROUPE_RETURN_IF_FAILED(runs::save_run_model(runtime.services().disk(), folder.path(), model.meta));
+  if (config.observe.tensorboard)
+    TROUPE_RETURN_IF_FAILED(folder.write_events(
+        interop::write_graph_def(model.meta.graph, interop::Format::Binary), hyperparameters(config)));
+  return std::move(model.meta);
 }
 
 }  // namespace troupe::train

@@ -9,9 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "apps/config/document.h"
 #include "apps/inference/model_source.h"
-#include "messages/env/real_disk.h"
 #include "messages/values/json_text.h"
 
 namespace troupe::train {
@@ -40,10 +38,7 @@ int run_number(std::string_view name) {
   return error == std::errc{} && end == name.data() + name.size() ? std::max(number, 0) : 0;
 }
 
-RunFolder::RunFolder(std::string path, Descriptor lock)
-    : path_(std::move(path)), lock_(std::move(lock)), metrics_(path_ + "/metrics.jsonl", std::ios::app) {}
-
-Result<RunFolder> RunFolder::claim(const std::string& path) {
+Result<RunFolder> RunFolder::open(const std::string& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // Failures other than EWOULDBLOCK are ignored, because some file systems have no locks. A lock ends with its process.
   if (folder.number() >= 0 && ::flock(folder.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -58,8 +53,7 @@ std::string RunFolder::checkpoints(const std::string& store) const {
   return store + '/' + folder.parent_path().filename().string() + '/' + folder.filename().string();
 }
 
-Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name,
-                                    const std::string& effective_config, int after) {
+Result<RunFolder> RunFolder::create(const std::string& directory, const std::string& name, int after) {
   const fs::path parent = fs::path(directory) / name;
   std::error_code error;
   fs::create_directories(parent, error);
@@ -71,35 +65,34 @@ Result<RunFolder> RunFolder::create(const std::string& directory, const std::str
       if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
       continue;
     }
-    std::ofstream(path / "config.toml") << effective_config;
-    return claim(path.string());
+    return open(path.string());
   }
 }
 
-Result<RunFolder> RunFolder::require(const std::string& directory, const std::string& name,
-                                     const std::string& effective_config, int number) {
+Result<RunFolder> RunFolder::require(const std::string& directory, const std::string& name, int number) {
   const fs::path path = fs::path(directory) / name / three_digits(number);
   std::error_code error;
-  if (fs::create_directories(path, error)) std::ofstream(path / "config.toml") << effective_config;
+  fs::create_directories(path, error);
   if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
-  return claim(path.string());
-}
-
-Result<RunFolder> RunFolder::open(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    RealDisk disk;
-    return invalid_argument("there is no run folder " + path + config::nearest_beside(disk, path));
-  }
-  return claim(path);
+  return open(path.string());
 }
 
 Result<RunFolder> RunFolder::newest(const std::string& directory, const std::string& name, int at_least) {
   const fs::path parent = fs::path(directory) / name;
   const int number = highest_number(parent);
   if (number == 0 || number < at_least) return not_found("there is no run under " + parent.string());
-  return claim((parent / three_digits(number)).string());
+  return open((parent / three_digits(number)).string());
 }
+
+Status RunFolder::begin(const std::string& effective_config) {
+  TROUPE_RETURN_IF_FAILED(replace("config.toml", effective_config));
+  std::error_code ignored;
+  fs::remove(path_ + "/result.json", ignored);
+  append_metrics();
+  return {};
+}
+
+void RunFolder::append_metrics() { metrics_ = std::ofstream(path_ + "/metrics.jsonl", std::ios::app); }
 
 Status RunFolder::replace(const std::string& name, const std::string& text) const {
   const std::string path = path_ + '/' + name, fresh = path + ".new";
@@ -186,7 +179,7 @@ Status RunFolder::forget_metrics_after(uint64_t step) {
   if (!forgets) return {};
   metrics_.close();
   TROUPE_RETURN_IF_FAILED(replace(name, kept));
-  metrics_.open(path_ + '/' + name, std::ios::app);
+  append_metrics();
   return {};
 }
 

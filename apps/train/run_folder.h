@@ -30,13 +30,10 @@ class RunFolder {
   };
   /// Creates the folder with the next free number above `after` under `directory`/`name`. Fails with Unavailable if the system
   /// refuses.
-  static Result<RunFolder> create(const std::string& directory, const std::string& name,
-                                  const std::string& effective_config, int after = 0);
+  static Result<RunFolder> create(const std::string& directory, const std::string& name, int after = 0);
   /// Opens the folder with this number, or creates it. Fails as create() and open() do.
-  static Result<RunFolder> require(const std::string& directory, const std::string& name,
-                                   const std::string& effective_config, int number);
-  /// Opens an existing folder; metrics are appended. Fails with InvalidArgument if there is no such folder and with AlreadyExists
-  /// while another training uses it.
+  static Result<RunFolder> require(const std::string& directory, const std::string& name, int number);
+  /// Opens an existing folder. Fails with AlreadyExists while another training uses it.
   static Result<RunFolder> open(const std::string& path);
   /// Opens the folder with the highest number. Fails with NotFound if there is none of at least `at_least`, otherwise as open()
   /// does.
@@ -46,6 +43,9 @@ class RunFolder {
   /// Returns the absolute path of the folder for checkpoints, or STORE/NAME/NNN if `store` is not empty. Other processes, with
   /// other working folders, save there, too.
   std::string checkpoints(const std::string& store) const;
+  /// Begins to write: `effective_config` takes the place of the run file of the folder, metrics are appended, and the result of a
+  /// training that now goes on is removed. Until then the folder stays as it is. Fails with Unavailable if the system refuses.
+  Status begin(const std::string& effective_config);
   /// Says in a file of the folder where the checkpoints are, if that is a store; otherwise there is no such file. Fails with
   /// Unavailable if the system refuses.
   Status keep_location(const config::Checkpoint& checkpoint) const;
@@ -70,9 +70,8 @@ class RunFolder {
  private:
   /// Writes a file of the folder anew, whole or not at all.
   Status replace(const std::string& name, const std::string& text) const;
-  RunFolder(std::string path, Descriptor lock);
-  /// Locks an existing folder.
-  static Result<RunFolder> claim(const std::string& path);
+  RunFolder(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  void append_metrics();
 
   std::string path_;
   Descriptor lock_;

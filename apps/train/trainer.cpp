@@ -9,19 +9,15 @@
 #include <utility>
 
 #include "actors/checkpoint/checkpoint_files.h"
-#include "actors/runtime.h"
-#include "apps/interop/write_graph.h"
 #include "apps/nn/variable_snapshot.h"
-#include "apps/runs/run_model.h"
 #include "apps/services/run_control_role.h"
 #include "apps/train/background_save.h"
-#include "apps/train/changed_model.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
+#include "apps/train/earlier_run.h"
 #include "apps/train/epoch_events.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/former_names.h"
-#include "apps/train/hyperparameters.h"
 #include "apps/train/initial_values.h"
 #include "apps/train/local_rounds.h"
 #include "apps/train/monitored_metric.h"
@@ -198,6 +194,7 @@ class Run {
     run_ = kept->run;
     progress_ = kept->progress;
     progress_.step = live->done();
+    throw_if_failed(begin_folder());
     epoch_has_ended_ = progress_.step == epoch_end;
     result_.loss = rounds->last_loss();
     rounds_ = std::move(rounds);
@@ -231,21 +228,27 @@ class Run {
     if (!initial.empty() && !goes_on)
       print(std::to_string(initial.size()) + " weights begin with the values in " + config_.model.init_from);
     if (!folder_) TROUPE_RETURN_IF_FAILED(open_folder());
-    return options_.resume.empty() ? Status{} : restore();
+    if (!options_.resume.empty()) TROUPE_RETURN_IF_FAILED(restore());
+    return begin_folder();
   }
 
   Status open_folder() {
     TROUPE_ASSIGN(auto folder, open_run_folder(config_, options_.resume, runtime_.services().disk()));
     folder_.emplace(std::move(folder));
+    return options_.resume.empty() || !has_checkpoint() ? Status{} : earlier_run().check();
+  }
+
+  /// Writes into the folder, now that the run is known to begin or to go on.
+  Status begin_folder() {
     result_.folder = folder_->path();
     monitor_.set_folder(folder_->path());
-    TROUPE_RETURN_IF_FAILED(folder_->keep_location(config_.train.checkpoint));
-    TROUPE_ASSIGN(const auto model, runs::build_run_model(config_, data_.train->columns(), runtime_.ops()));
-    if (options_.opened) options_.opened(folder_->path(), model.meta);
-    if (config_.observe.tensorboard)
-      TROUPE_RETURN_IF_FAILED(folder_->write_events(
-          interop::write_graph_def(model.meta.graph, interop::Format::Binary), hyperparameters(config_)));
-    return runs::save_run_model(runtime_.services().disk(), folder_->path(), model.meta);
+    TROUPE_ASSIGN(const auto model, begin_run_folder(*folder_, config_, data_.train->columns(), runtime_));
+    if (options_.opened) options_.opened(folder_->path(), model);
+    return {};
+  }
+
+  EarlierRun earlier_run() const {
+    return {runtime_.services().disk(), runtime_.ops(), config_, folder_->path()};
   }
 
   std::string checkpoints() const { return folder_->checkpoints(config_.train.checkpoint.dir); }
@@ -261,10 +264,11 @@ class Run {
     try {
       checkpoint = session_->restore(checkpoints());
     } catch (const Error& error) {
-      if (error.status().code() != Code::NotFound || !may_start_over_ || has_checkpoint())
-        return with_changed_model(runtime_, config_, folder_->path(), error.status());
+      if (error.status().code() != Code::NotFound || has_checkpoint())
+        return earlier_run().with_change(error.status());
+      if (!may_start_over_) return error.status();
       print("there is no checkpoint yet: the run starts from the beginning");
-      return {};
+      return folder_->forget_metrics_after(0);
     }
     for (const auto& damage : checkpoint.skipped) print("skipped a damaged checkpoint: " + damage);
     TROUPE_RETURN_IF_FAILED(follow(checkpoint));
@@ -275,7 +279,6 @@ class Run {
   /// Takes over the progress of a checkpoint from which the variables have been restored.
   Status follow(const RestoredCheckpoint& checkpoint) {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
-    TROUPE_RETURN_IF_FAILED(folder_->forget_metrics_after(progress_.step));
     const int64_t samples = data_.train->samples();
     const std::string warning = change_of_samples(std::exchange(progress_.samples, samples), samples);
     if (!warning.empty()) print(warning);
@@ -283,10 +286,11 @@ class Run {
     for (const auto& variable : checkpoint.missing) {
       if (former.contains(variable) || !is_saved(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
-        return not_found(checkpoint.folder + " has no value for variable " + variable);
+        return earlier_run().with_change(
+            not_found(checkpoint.folder + " has no value for variable " + variable));
       progress_.early_stop.score.reset();  // the checkpoint has no copy of the best model
     }
-    return {};
+    return folder_->forget_metrics_after(progress_.step);
   }
 
   /// Returns whether checkpoints of this run have a variable: not if it is a local one, or if another run has left it behind.

@@ -21,7 +21,8 @@
 namespace troupe::train {
 
 struct TrainerOptions {
-  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run, or that of its checkpoints in a store.
+  /// Empty: a new run; "auto": the newest run of this name; otherwise the folder of a run, one that contains runs, of which the
+  /// newest goes on, or that of its checkpoints in a store. A run that cannot go on keeps its files as they are.
   /// A run goes on from where its workers are if they have kept its training (live_training.h), otherwise from its last
   /// checkpoint.
   std::string resume;
