@@ -165,6 +165,14 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"{ type = 'conv2d', filters = 3, kernel_size = 3 }", {"write kernel"}},
       {"{ type = 'dense', units = 3, activation = 'Relu' }", {"no activation 'Relu'", "one of linear, relu"}},
       {"{ type = 'conv2d', filters = 3, kernel = 3 }", {"'conv2d_1'", "its rank must be 4", "reshape("}},
+      {"{ type = 'max_pool2d', window = 9, input = 'reshape(image, [-1, 8, 8, 1])' }",
+       {"'max_pool2d_1'", "window is 9 x 9, which is more than the 8 x 8 of an image", "0 x 0"}},
+      {"{ type = 'avg_pool2d', window = [2, 10], input = 'reshape(image, [-1, 8, 8, 1])' }",
+       {"'avg_pool2d_1'", "window is 2 x 10", "a result of 4 x 0"}},
+      {"{ type = 'conv2d', filters = 3, kernel = 9, padding = 'VALID', input = 'reshape(image, [-1, 8, 8, "
+       "1])' "
+       "}",
+       {"'conv2d_1'", "kernel is 9 x 9", "0 x 0"}},
   };
   for (auto [layer, parts] : layers) {
     parts.emplace_back("run.toml:9:");

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "apps/nn/layers.h"
+#include "apps/nn/layers/images.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
@@ -62,7 +63,8 @@ Output conv2d(const Network& network, Output x, const Conv2d& options) {
   const Output y =
       troupe::conv2d(layer.scope(), x, weights, of_images(options.strides), options.padding, "NHWC",
                      of_images(options.dilations), explicit_paddings(options.padding, options.pad));
-  return finished(layer, y, options.filters, options.bias, options.activation);
+  return finished(layer, with_elements(layer, x, y, "kernel", options.kernel), options.filters, options.bias,
+                  options.activation);
 }
 
 Output depthwise_conv2d(const Network& network, Output x, const DepthwiseConv2d& options) {
@@ -76,7 +78,8 @@ Output depthwise_conv2d(const Network& network, Output x, const DepthwiseConv2d&
                    layer.scope().dtype(x), options.init);
   const Output y = troupe::depthwise_conv2d(layer.scope(), x, weights, of_images(options.strides),
                                             options.padding, "NHWC", of_images(options.dilations));
-  return finished(layer, y, channels == unknown_dim ? channels : channels * options.multiplier, options.bias,
+  return finished(layer, with_elements(layer, x, y, "kernel", options.kernel),
+                  channels == unknown_dim ? channels : channels * options.multiplier, options.bias,
                   options.activation);
 }
 

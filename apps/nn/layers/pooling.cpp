@@ -1,4 +1,5 @@
 #include "apps/nn/layers.h"
+#include "apps/nn/layers/images.h"
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
@@ -17,12 +18,14 @@ std::vector<int64_t> strides_of(const Pool& options) {
 
 Output max_pool2d(const Network& network, Output x, const Pool& options) {
   const Layer layer(network, "max_pool2d");
-  return max_pool(layer.scope(), x, window_of(options), strides_of(options), options.padding);
+  const Output y = max_pool(layer.scope(), x, window_of(options), strides_of(options), options.padding);
+  return with_elements(layer, x, y, "window", options.window);
 }
 
 Output avg_pool2d(const Network& network, Output x, const Pool& options) {
   const Layer layer(network, "avg_pool2d");
-  return avg_pool(layer.scope(), x, window_of(options), strides_of(options), options.padding);
+  const Output y = avg_pool(layer.scope(), x, window_of(options), strides_of(options), options.padding);
+  return with_elements(layer, x, y, "window", options.window);
 }
 
 Output global_avg_pool2d(const Network& network, Output x) {
