@@ -88,6 +88,7 @@ BOOST_AUTO_TEST_CASE(samples_that_were_trained_on_are_not_held_out_later) {
 
 BOOST_AUTO_TEST_CASE(only_folders_of_runs_are_resumed) {
   output_of(run("train", "kept", set({"train.max_epochs=1"})));
+  fs::create_directory(path("other"));
   folder.write("other/notes.txt", "some text");
   check_refused(folder.path(), {"--resume", path("other")}, {path("other") + " has no config.toml"});
   check_refused(folder.path(), {"--resume", path("kept/001/model")},
