@@ -16,19 +16,27 @@ constexpr std::chrono::milliseconds pause_between_looks{5};
 /// The times until the tasks that are not linked are reported for the first time, and again.
 constexpr std::chrono::seconds first_report{2}, report_interval{5};
 
+int64_t whole_seconds(Clock::duration time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); }
+
 }  // namespace
 
-/// Returns the tasks of the cluster that are not linked, each with the last error.
-std::vector<std::pair<std::string, Status>> ClusterLinks::missing() const {
-  std::vector<std::pair<std::string, Status>> tasks;
+std::vector<ClusterLinks::Missing> ClusterLinks::missing() const {
+  std::vector<Missing> tasks;
   if (!options_.cluster) return tasks;
   for (const auto& [job, members] : options_.cluster->jobs)
     for (const auto& [task, endpoint] : members) {
       std::string name = DeviceName{job, 0, task, "", DeviceName::unset}.text();
       Status status = runtime_.link_status(name);
-      if (!status.ok()) tasks.emplace_back(std::move(name), std::move(status));
+      if (!status.ok()) tasks.push_back({std::move(name), endpoint, std::move(status)});
     }
   return tasks;
+}
+
+std::string ClusterLinks::list_of(const std::vector<Missing>& tasks) {
+  std::string text;
+  for (const Missing& one : tasks)
+    text += "\n  " + one.task + " at " + one.endpoint + ": " + one.reason.text();
+  return text;
 }
 
 void ClusterLinks::report(const std::string& line) const {
@@ -36,15 +44,21 @@ void ClusterLinks::report(const std::string& line) const {
   if (options_.line) options_.line(line);
 }
 
-Status ClusterLinks::await_all(Clock::time_point end) const {
+Status ClusterLinks::await_all(std::chrono::nanoseconds timeout) const {
+  const auto end = Clock::now() + timeout;
   auto next_report = Clock::now() + first_report;
-  for (auto unlinked = missing(); !unlinked.empty() && Clock::now() < end; unlinked = missing()) {
-    if (std::ranges::any_of(unlinked, [](const auto& task) { return is_permanent(task.second.code()); }))
-      return {};
-    if (const auto now = Clock::now(); now >= next_report) {
-      for (const auto& [task, reason] : unlinked) report("waiting for " + task + ": " + reason.text());
-      report("the run goes on waiting for " +
-             std::to_string(std::chrono::ceil<std::chrono::seconds>(end - now).count()) +
+  for (auto unlinked = missing(); !unlinked.empty(); unlinked = missing()) {
+    const auto now = Clock::now();
+    const auto refused =
+        std::ranges::find_if(unlinked, [](const Missing& one) { return is_permanent(one.reason.code()); });
+    if (refused != unlinked.end())
+      return Status(refused->reason.code(), "the cluster cannot be complete:" + list_of(unlinked));
+    if (now >= end)
+      return deadline_exceeded("the cluster is not complete after " + std::to_string(whole_seconds(timeout)) +
+                               " s (train.fault.start_timeout):" + list_of(unlinked));
+    if (now >= next_report) {
+      for (const Missing& one : unlinked) report("waiting for " + one.task + ": " + one.reason.text());
+      report("the run goes on waiting for " + std::to_string(whole_seconds(end - now)) +
              " s (train.fault.start_timeout)");
       next_report = now + report_interval;
     }
@@ -68,7 +82,7 @@ std::vector<std::string> ClusterLinks::silent(const Status& failure,
     lost = missing();
   }
   std::vector<std::string> tasks;
-  for (const auto& [task, reason] : lost) tasks.push_back(task);
+  for (const Missing& one : lost) tasks.push_back(one.task);
   return tasks;
 }
 

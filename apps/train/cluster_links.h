@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "actors/runtime.h"
@@ -17,16 +16,24 @@ class ClusterLinks {
   ClusterLinks(const Runtime& runtime, const TrainerOptions& options)
       : runtime_(runtime), options_(options) {}
 
-  /// Waits until every task is linked, the time is over, or a link is refused permanently. In the last two cases the session, which
-  /// is opened next, reports the missing tasks. While it waits, it prints which tasks are missing, why, and for how long it goes on
-  /// waiting. Fails with Cancelled if the trainer is stopped meanwhile, and with Unavailable if a process of the cluster ends.
-  Status await_all(std::chrono::steady_clock::time_point end) const;
+  /// Waits until every task is linked. While it waits, it prints which tasks are missing, why, and for how long it goes on waiting.
+  /// Fails with DeadlineExceeded if `timeout` (train.fault.start_timeout) passes, and with the reason if a link is refused
+  /// permanently; both list the missing tasks, and why each is missing. Fails with Cancelled if the trainer is stopped meanwhile,
+  /// and with Unavailable if a process of the cluster ends.
+  Status await_all(std::chrono::nanoseconds timeout) const;
   /// Returns the tasks that do not answer. If another task reported the loss that ended the run, this process may not have noticed
   /// it yet; then this waits for as long as that takes.
   std::vector<std::string> silent(const Status& failure, std::chrono::nanoseconds heartbeat) const;
 
  private:
-  std::vector<std::pair<std::string, Status>> missing() const;
+  struct Missing {
+    std::string task, endpoint;
+    Status reason;  ///< the last error of the link
+  };
+  /// Returns the tasks of the cluster that are not linked.
+  std::vector<Missing> missing() const;
+  /// Returns a line for each.
+  static std::string list_of(const std::vector<Missing>& tasks);
   void report(const std::string& line) const;
 
   const Runtime& runtime_;

@@ -66,12 +66,11 @@ class Run {
     TROUPE_RETURN_IF_FAILED(check_setting(config_, options_));
     if (has_servers()) config_.cluster.owners = first_owners(config_);
     build();
-    const auto start_until = Clock::now() + config_.train.fault.start_timeout;
-    TROUPE_RETURN_IF_FAILED(await_nodes(start_until));
+    TROUPE_RETURN_IF_FAILED(await_nodes());
     if (!options_.resume.empty() && options_.dry_run_steps == 0) TROUPE_RETURN_IF_FAILED(open_folder());
-    if (!goes_on(start_until)) {
+    if (!goes_on()) {
       if (with_workers()) attempt_ = claim_variables(runtime_, config_);
-      open_session(start_until - Clock::now());
+      open_session();
       TROUPE_RETURN_IF_FAILED(begin());
       TROUPE_RETURN_IF_FAILED(make_rounds());
     }
@@ -99,9 +98,9 @@ class Run {
   bool has_servers() const { return train::has_servers(config_, options_); }
   uint64_t per_epoch() const { return static_cast<uint64_t>(batches_->per_epoch()); }
 
-  Status await_nodes(Clock::time_point end) const {
+  Status await_nodes() const {
     const observe::PhaseScope waiting(monitor_, observe::Phase::Waiting);
-    return links_.await_all(end);
+    return links_.await_all(config_.train.fault.start_timeout);
   }
 
   /// Builds the graph for config_.cluster.owners.
@@ -119,9 +118,11 @@ class Run {
       best_.emplace(Scope(*graph_), best_prefix);
   }
 
-  void open_session(std::chrono::nanoseconds timeout) {
+  void open_session() {
     // A stage that has a GPU may have ops without a kernel for it.
-    SessionOptions options{.seed = config_.run.seed, .placement = Placement::Soft, .start_timeout = timeout};
+    SessionOptions options{.seed = config_.run.seed,
+                           .placement = Placement::Soft,
+                           .start_timeout = config_.train.fault.start_timeout};
     if (with_workers()) options.tasks = owners_of_variables(config_);  // others may be lost while it runs
     session_.emplace(runtime_.session(*graph_, options));
     evaluation_.emplace(*session_, model_);
@@ -147,7 +148,7 @@ class Run {
   void follow_variables() {
     if (owners_ == config_.cluster.owners) return;
     build();
-    open_session(config_.train.fault.start_timeout);
+    open_session();
   }
 
   /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
@@ -177,13 +178,13 @@ class Run {
 
   /// Goes on with the training of this run from where workers are that have lost their trainer. Returns false if there is none,
   /// or if it cannot go on.
-  bool goes_on(Clock::time_point start_until) try {
+  bool goes_on() try {
     const auto kept = folder_ && with_workers() ? folder_->kept() : std::nullopt;
     const auto live = kept ? find_training(runtime_, config_, kept->run) : std::nullopt;
     if (!live) return false;
     config_.cluster.owners = live->owners;
     if (owners_ != live->owners) build();
-    open_session(start_until - Clock::now());
+    open_session();
     attempt_ = latest_attempt(runtime_, config_);
     auto rounds = cluster_rounds({live->done(), kept->run, attempt_, &*live});
     const uint64_t from = kept->progress.step, epoch_end = (from / per_epoch() + 1) * per_epoch();

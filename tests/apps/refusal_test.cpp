@@ -82,6 +82,25 @@ BOOST_AUTO_TEST_CASE(who_is_waited_for_is_said) {
   BOOST_TEST(client.output().find("Connection refused") != std::string::npos, client.output());
 }
 
+BOOST_AUTO_TEST_CASE(a_run_names_the_tasks_for_which_it_has_waited) {
+  const test::ReservedPort server, first;
+  const std::string file = folder.write(
+      "cluster.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '" + server.endpoint() + "'\nworker = ['" +
+                          first.endpoint() + "', '" + worker.endpoint() + "']\n");
+  Program ps(TROUPE_PROGRAM, {"node", "--cluster", file, "--job", "ps", "--task", "0", "--root", "/"});
+  Program one(TROUPE_PROGRAM, node(file));
+  BOOST_TEST_REQUIRE(ps.wait_for(" at " + server.endpoint()), ps.output());
+  BOOST_TEST_REQUIRE(one.wait_for(" at " + first.endpoint()), one.output());
+  Program client(TROUPE_PROGRAM,
+                 run("train", "incomplete", {"--cluster", file, "--set", "train.fault.start_timeout=2s"}));
+  BOOST_TEST(client.end() == 1);
+  BOOST_TEST(client.output().find("the cluster is not complete after 2 s (train.fault.start_timeout):\n"
+                                  "  /job:worker/replica:0/task:1 at " +
+                                  worker.endpoint() + ": ") != std::string::npos,
+             client.output());
+  BOOST_TEST(client.output().find("task:0 at ") == std::string::npos, client.output());
+}
+
 BOOST_AUTO_TEST_CASE(files_of_certificates_are_named_with_what_is_wrong) {
   const std::string secure = cluster_file("secure.toml", "lab", tls),
                     foreign = cluster_file("foreign.toml", "lab", other_tls);
