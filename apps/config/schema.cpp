@@ -141,6 +141,7 @@ class Checker {
   }
   void check_section(const Key& section, Table& table, SourceLocation place, const std::string& path);
   void check_typed_table(const Key& section, Table& table, SourceLocation place, const std::string& path);
+  std::vector<const Key*> keys_of_all_types(const Key& section) const;
   void check_any_names(const Key& key, Table& table, const std::string& path);
   void refuse_unknown(const std::vector<const Key*>& keys, Table& table, const std::string& path);
   void check_key(const Key& key, Table& table, SourceLocation place, const std::string& path);
@@ -179,18 +180,26 @@ void Checker::check_section(const Key& section, Table& table, SourceLocation pla
   check_table(table, place, section.path, path);
 }
 
-/// Checks a table some of whose keys depend on its type. If the type is rejected, those keys are not known and pass.
+std::vector<const Key*> Checker::keys_of_all_types(const Key& section) const {
+  std::vector<const Key*> keys;
+  for (const Key& key : schema_)
+    if (parent(parent(key.path)) == section.path) keys.push_back(&key);
+  return keys;
+}
+
+/// Checks a table some of whose keys depend on its type. If the type is rejected, those that some type has pass.
 void Checker::check_typed_table(const Key& section, Table& table, SourceLocation place,
                                 const std::string& path) {
-  auto keys = children(section.path);
+  const auto keys = children(section.path);
   const Key* const type_key = *std::ranges::find(keys, join(section.path, "type"), &Key::path);
   check_key(*type_key, table, place, path);
-  if (const Value* const type = find(table, "type")) {
-    const auto own = children(join(section.path, std::get<std::string>(type->data)));
-    keys.insert(keys.end(), own.begin(), own.end());
-    refuse_unknown(keys, table, path);
-  }
-  for (const Key* key : keys)
+  const Value* const type = find(table, "type");
+  const auto own =
+      type ? children(join(section.path, std::get<std::string>(type->data))) : keys_of_all_types(section);
+  auto known = keys;
+  known.insert(known.end(), own.begin(), own.end());
+  refuse_unknown(known, table, path);
+  for (const Key* key : type ? known : keys)
     if (key != type_key) check_key(*key, table, place, path);
 }
 
