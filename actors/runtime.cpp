@@ -81,7 +81,8 @@ Status check_memory(size_t bytes) {
   constexpr size_t min_bytes = 8 * Arena::granule;  // a device takes at least one granule
   if (bytes == 0 || bytes >= min_bytes) return {};
   return invalid_argument("a memory cap of " + std::to_string(bytes) +
-                          " bytes: RuntimeOptions::memory must be at least " + std::to_string(min_bytes));
+                          " bytes (RuntimeOptions::memory, --memory): it must be at least " +
+                          std::to_string(min_bytes) + " bytes");
 }
 
 Status check_heartbeat(std::chrono::nanoseconds heartbeat) {

@@ -200,6 +200,9 @@ Status write_values(Disk& disk, const StoredValues& stored, const std::string& p
 }
 
 Result<std::vector<CheckpointInfo>> list_checkpoints(Disk& disk, const std::string& path) {
+  if (const auto info = disk.info(path); info && !info->is_folder)
+    return invalid_argument(
+        path + " is a file; checkpoints are listed in the folder of a run, such as runs/NAME/001");
   const CheckpointFiles files(disk, folder_of_checkpoints(disk, without_slash(path)));
   TROUPE_ASSIGN(const auto names, files.names());
   if (names.empty()) return not_found(path + " has no checkpoints");

@@ -19,13 +19,21 @@ const std::string& whole_name(const nn::Weight& weight) {
   return weight.slice ? weight.slice->of : weight.name;
 }
 
+/// Returns text about what a name may mean that names nothing. Variables belong to no layer.
+std::string advice(const std::string& name, const std::vector<std::string_view>& names,
+                   const RunConfig& config) {
+  if (std::ranges::find(config.model.variables, name, &Variable::name) == config.model.variables.end())
+    return hint(name, names);
+  return "; it is a variable, whose value model.variables." + name + ".trainable = false keeps";
+}
+
 void check_names(const char* key, const Patterns& patterns, const std::vector<std::string_view>& names,
                  const char* kind, const RunConfig& config, Diagnostics& diagnostics) {
   const Reader model = Reader(&config.document->root()).table("model");
   for (const std::string& pattern : patterns)
     if (std::ranges::none_of(names, [&](std::string_view name) { return matches(pattern, name); }))
       diagnostics.error(model.place(key), std::string("model.") + key + ": there is no " + kind + " '" +
-                                              pattern + '\'' + hint(pattern, names));
+                                              pattern + '\'' + advice(pattern, names, config));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::string expectation(const Key& key) {
     case Kind::Period: return "a time such as \"60s\", or \"500 steps\", or \"never\"";
     case Kind::Column: return "a column: \"last\", \"first\", a name, or a number from 0";
     case Kind::Paths: return "a path or a list of paths";
-    case Kind::Endpoints: return "\"host:port\" or a list of them";
+    case Kind::Endpoints: return "\"host:port\", with a port from 0 to 65535, or a list of them";
     case Kind::IntegerPair:
       return "an integer or a list of two" + (range.empty() ? "" : range.insert(1, " each"));
     case Kind::Dimensions: return "a list of integers" + (range.empty() ? "" : range.insert(1, " each"));

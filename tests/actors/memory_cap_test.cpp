@@ -113,8 +113,9 @@ BOOST_AUTO_TEST_CASE(other_steps_go_on_meanwhile) {
 BOOST_AUTO_TEST_CASE(a_cap_that_nothing_fits_under_is_refused) {
   const Status status = test::failure_of([] { Runtime({.threads = 1, .memory = 1'000'000}); });
   BOOST_TEST((status.code() == Code::InvalidArgument));
-  BOOST_TEST(status.text() ==
-             "a memory cap of 1000000 bytes: RuntimeOptions::memory must be at least 16777216");
+  BOOST_TEST(
+      status.text() ==
+      "a memory cap of 1000000 bytes (RuntimeOptions::memory, --memory): it must be at least 16777216 bytes");
 }
 
 BOOST_AUTO_TEST_CASE(more_devices_than_the_option_allows_are_refused) {

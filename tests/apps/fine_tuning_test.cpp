@@ -123,6 +123,10 @@ BOOST_AUTO_TEST_CASE(mistakes_say_what_is_there) {
           "there is no layer or weight 'dense_8'; the nearest is 'dense_9'");
   refused({"model.freeze=conv_1"}, "there is no layer with weights 'conv_1'; the nearest is 'conv2d_1'");
   refused({"model.init_except=dense_9"}, "model.init_except: allowed only with init_from");
+  const std::string output = train("refused", {"model.freeze=w1"}, "digits", {}, 2);
+  BOOST_TEST(output.find("it is a variable, whose value model.variables.w1.trainable = false keeps") !=
+                 std::string::npos,
+             output);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
