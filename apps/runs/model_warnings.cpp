@@ -98,6 +98,18 @@ Classes classes_of(const config::RunConfig& config, const std::string& label, co
           false};
 }
 
+/// Fails with DataLoss if a label that has the numbers of classes is negative in a sample.
+Status check_numbers_of_classes(const std::string& label, const data::Dataset& columns) {
+  const Tensor* const values = columns.find(label);
+  if (!values || values->dtype() != DType::Int32 || values->elements() == 0) return {};
+  const int32_t least = std::ranges::min(values->as<int32_t>());
+  if (least >= 0) return {};
+  return data_loss(
+      "'" + label + "' has the value " + std::to_string(least) +
+      ", but the loss takes the numbers of classes, from 0 on; data.label_names = \"auto\" takes "
+      "labels as words");
+}
+
 /// Returns whether a column of the samples is a label.
 bool is_label(const config::RunConfig& config, const std::string& column) {
   return std::ranges::any_of(data::all_inputs(config.data), [&](const data::Input& input) {
@@ -222,6 +234,7 @@ Status check_classes(const Graph& graph, const config::RunConfig& config, const 
     if (node->type() != sparse_loss || !shape.has_rank(2) || shape[1] == unknown_dim ||
         !is_label(config, label.name))
       continue;
+    TROUPE_RETURN_IF_FAILED(check_numbers_of_classes(label.name, columns));
     const Classes classes = classes_of(config, label.name, columns);
     if (classes.count <= shape[1]) continue;
     const Node& logits = origin_of(graph, node->inputs[0]);

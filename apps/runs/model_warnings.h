@@ -23,8 +23,8 @@ std::vector<std::string> warnings_of_unused(const Graph& graph, const config::Ru
 std::vector<std::string> warnings_of_classes(const Graph& graph, const config::RunConfig& config,
                                              const config::BuiltModel& model);
 
-/// Fails with InvalidArgument if the logits of a loss have fewer values than the label has classes: then no step can compute the
-/// loss. `columns` are samples to train on, as many as are at hand.
+/// Fails with InvalidArgument if the logits of a loss have fewer values than the label has classes, and with DataLoss if the label
+/// has negative ones: then no step can compute the loss. `columns` are samples to train on, as many as are at hand.
 Status check_classes(const Graph& graph, const config::RunConfig& config, const config::BuiltModel& model,
                      const data::Dataset& columns);
 

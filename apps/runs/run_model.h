@@ -19,7 +19,8 @@ std::vector<std::string> class_names(const config::RunConfig& config);
 struct RunModel {
   interop::MetaGraph meta;
   std::vector<std::string> warnings;  ///< what is probably not meant in the run file
-  Status mistake;  ///< InvalidArgument if the label has more classes than the loss can tell apart
+  /// InvalidArgument if the label has more classes than the loss can tell apart, DataLoss if it has negative ones.
+  Status mistake;
 };
 
 /// Builds the model, for one device. `columns` are those of the samples to train on. The graph restores its variables, which have

@@ -299,6 +299,14 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   };
   const std::string digits = std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml",
                     none = folder.path() + "/none";
+  folder.write("x.csv", "1,2,0\n3,4,-1\n5,6,2\n");
+  const std::string negative =
+      folder.write("negative.toml",
+                   "[data]\nformat = 'csv'\ntrain = ['x.csv']\nbatch = 2\n[model]\n"
+                   "layers = [{ type = 'dense', units = 3 }]\n[train]\nloss = 'softmax_cross_entropy'\n"
+                   "max_steps = 1\noptimizer = { type = 'sgd', lr = 1.0 }\n");
+  for (const char* const command : {"check", "train"})
+    check({command, negative}, {"'label' has the value -1", "from 0 on"}, 3);
   check({"fit", digits}, {"no subcommand 'fit'", "write `troupe train FILE`", "`troupe help` lists"});
   check({"evaluate", none}, {"no subcommand 'evaluate'", "write `troupe eval RUN`"});
   check({"train"}, {"troupe train: missing: file (run file (TOML))", "Example: troupe train"});
