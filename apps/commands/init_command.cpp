@@ -51,7 +51,7 @@ Result<std::string> write_first(Disk& disk, const InitArguments& arguments) {
   const fs::path folder = fs::absolute(to).parent_path();
   const std::string path = fs::absolute(table).lexically_relative(folder).string();
   TROUPE_ASSIGN(const std::string text,
-                runs::first_run_file(survey, {path, table.stem().string(), arguments.label}));
+                runs::first_run_file(survey, {path, table.stem().string(), to, arguments.label}));
   TROUPE_ASSIGN(NewFile file, NewFile::create(disk, to));
   TROUPE_RETURN_IF_FAILED(file.write(text));
   TROUPE_RETURN_IF_FAILED(file.commit());

@@ -60,6 +60,11 @@ class Writer {
 
   Result<std::string> write() && {
     TROUPE_ASSIGN(label_, find_label());
+    if (label().values.size() < 2)
+      return invalid_argument(fmt::format(
+          "{}: the label '{}' has {} in all {} rows, so there is nothing to predict; --label names "
+          "another",
+          facts_.path, label().name, label().values.empty() ? "no value" : "the same value", survey_.rows));
     classifies_ = has_classes(label(), survey_.rows);
     if (!classifies_ && !label().all_numbers())
       return invalid_argument(
@@ -107,17 +112,21 @@ class Writer {
             column.name, "text with many different values; type = \"text\" and data.ragged make words of it");
     }
     if (!numbers_.empty() || !gaps_.empty() || !categories_.empty() || !times_.empty()) return {};
-    return invalid_argument(facts_.path + ": no column is of use to predict '" + label().name + "'");
+    std::string reasons;
+    for (const auto& [name, reason] : left_out_) reasons += "\n  " + name + ": " + reason;
+    return invalid_argument(facts_.path + ": no column is of use to predict '" + label().name + "'" +
+                            (reasons.empty() ? "; it is the only one" : ":" + reasons));
   }
 
   std::string head() const {
     return fmt::format(
         "# Predicts {} from the other columns of {}: {} rows. Written by `troupe init`; change what you know "
         "better.\n"
-        "#   troupe train FILE.toml        trains; results go to runs/{}/NNN/\n"
+        "#   {:<28}  trains; results go to runs/{}/NNN/\n"
         "#   troupe help keys data         explains the keys\n"
         "run = {{ name = {}, seed = 1 }}\n\n",
-        quoted(label().name), facts_.path, survey_.rows, facts_.name, quoted(facts_.name));
+        quoted(label().name), facts_.path, survey_.rows, "troupe train " + facts_.file, facts_.name,
+        quoted(facts_.name));
   }
 
   std::string data() const {

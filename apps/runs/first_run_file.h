@@ -13,6 +13,7 @@ namespace troupe::runs {
 struct TableFacts {
   std::string path;   ///< as the run file is to name it
   std::string name;   ///< of the run
+  std::string file;   ///< the run file, as `troupe train` takes it
   std::string label;  ///< the column to predict; empty: the last one
 };
 

@@ -457,7 +457,14 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
         "grade = \"category\"   # 2 different values", "# left out: \"note\": text",
         "label = { cast = \"float\" }", "metrics = [\"r2\", \"mean_absolute_error\"]"})
     BOOST_TEST(says(written, part), part << " in " << written);
+  BOOST_TEST(says(written, "#   troupe train " + file + "  trains"), written);
   BOOST_TEST(says(output_of({"init", table, "-o", file}, 2), "exists; --force replaces it"));
+  BOOST_TEST(says(output_of({"init", table, "-o", file, "--force", "--label", "same"}, 2),
+                  "the label 'same' has the same value in all 60 rows, so there is nothing to predict"));
+  const std::string useless = folder.write("useless.csv", "id,same,pay\n1,x,5\n2,x,6\n3,x,8\n");
+  BOOST_TEST(
+      says(output_of({"init", useless, "-o", file, "--force"}, 2),
+           "no column is of use to predict 'pay':\n  id: counts the rows\n  same: the same value in all"));
   BOOST_TEST(says(output_of({"init", table, "-o", file, "--force", "--label", "pays"}, 2),
                   "there is no column 'pays'; the nearest is 'pay'"));
   BOOST_TEST(says(output_of({"init", folder.write("empty.csv", ""), "-o", file, "--force"}, 3),
