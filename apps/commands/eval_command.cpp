@@ -11,6 +11,7 @@
 #include "apps/commands/model_disk.h"
 #include "apps/commands/run_file.h"
 #include "apps/commands/trained_run_options.h"
+#include "apps/text/score_text.h"
 
 namespace troupe::commands {
 namespace {
@@ -39,10 +40,8 @@ int eval(EvalArguments arguments) try {
     print_json(result);
     return 0;
   }
-  std::printf("%lld %s samples, %s:", static_cast<long long>((*samples)->samples()), on.c_str(),
-              run->model.source().c_str());
-  for (const auto& [name, value] : scores) std::printf("  %s %.4f", name.c_str(), value);
-  std::printf("\n");
+  std::printf("%lld %s samples, %s:%s\n", static_cast<long long>((*samples)->samples()), on.c_str(),
+              run->model.source().c_str(), score_texts(scores).c_str());
   return 0;
 } catch (const Error& error) {
   return failed(error.status(), arguments.run.json);

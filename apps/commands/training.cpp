@@ -19,6 +19,7 @@
 #include "apps/data/file_patterns.h"
 #include "apps/runs/run_file.h"
 #include "apps/runs/run_result.h"
+#include "apps/text/score_text.h"
 #include "apps/train/train_data.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
@@ -56,11 +57,10 @@ void print_stopped(const train::TrainingResult& result) {
 }
 
 void print_summary(const train::TrainingResult& result) {
-  std::printf("%s after %llu steps (%llu epochs) in %.2f s", runs::name(result.ending),
-              static_cast<unsigned long long>(result.steps), static_cast<unsigned long long>(result.epochs),
-              result.seconds);
-  for (const auto& [key, value] : result.evaluation) std::printf("  %s %.4f", key.c_str(), value);
-  std::printf("  waiting for data %.1f %% of the steps\n", 100 * runs::input_share(result));
+  std::printf("%s after %s (%s) in %.2f s%s  waiting for data %.1f %% of the steps\n",
+              runs::name(result.ending), count_text(result.steps, "step").c_str(),
+              count_text(result.epochs, "epoch").c_str(), result.seconds,
+              score_texts(result.evaluation).c_str(), 100 * runs::input_share(result));
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 

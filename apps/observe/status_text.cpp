@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/text/escaped.h"
+#include "apps/text/score_text.h"
 
 namespace troupe::observe {
 namespace {
@@ -137,8 +138,8 @@ std::vector<std::string> status_lines(const Json& state) {
       fmt::format("{}: {}   {}", string(state, "name"), ending.empty() ? string(state, "phase") : ending,
                   string(state, "folder")),
       progress(state),
-      fmt::format("loss of the epoch {:.4f}   {:.4g} steps/s   {:.4g} examples/s   running for {}",
-                  number(state, "epoch_loss"), number(state, "steps_per_second"),
+      fmt::format("loss of the epoch {}   {:.4g} steps/s   {:.4g} examples/s   running for {}",
+                  score_text(number(state, "epoch_loss")), number(state, "steps_per_second"),
                   number(state, "samples_per_second"),
                   duration(number(state, "time") - number(state, "started")))};
   if (const Json* scores = find(state, "scores"); scores && scores->is_array() && !scores->empty())

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <cmath>
 
+#include "apps/text/score_text.h"
+
 namespace troupe::train {
 namespace {
 
@@ -20,7 +22,7 @@ std::string progress_text(const observe::Pace& pace) {
   if (pace.max_epochs) text += fmt::format(" of {}", *pace.max_epochs);
   text += fmt::format("  step {}", pace.step);
   if (pace.last_step) text += fmt::format("/{}  {} %", *pace.last_step, pace.step * 100 / *pace.last_step);
-  text += fmt::format("  loss {:.4f}", pace.epoch_loss);
+  text += "  loss " + score_text(pace.epoch_loss);
   if (pace.samples_per_second > 0) text += fmt::format("  {:.0f} examples/s", pace.samples_per_second);
   if (const auto left = pace.left()) text += "  ETA " + clock_text(*left);
   return text;

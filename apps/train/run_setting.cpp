@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "apps/text/score_text.h"
 #include "apps/train/rounds.h"
 #include "apps/train/stage_devices.h"
 
 namespace troupe::train {
 namespace {
 
-std::string number_of(int64_t count, const std::string& thing) {
-  const char* const ending = count == 1 ? "" : thing.ends_with("ch") ? "es" : "s";
-  return fmt::format("{} {}{}", count, thing, ending);
+std::string counted(int64_t count, const char* thing) {
+  return count_text(static_cast<uint64_t>(count), thing);
 }
 
 }  // namespace
@@ -78,6 +78,13 @@ uint64_t last_step(const config::RunConfig& config, const TrainerOptions& option
   return last;
 }
 
+uint64_t next_pause(const config::RunConfig& config, uint64_t step, uint64_t steps_per_epoch) {
+  const auto multiple_of = [&](uint64_t steps) { return (step / steps + 1) * steps; };
+  const int64_t every = config.train.checkpoint.every.steps;
+  const uint64_t epoch_end = multiple_of(steps_per_epoch);
+  return every > 0 ? std::min(epoch_end, multiple_of(static_cast<uint64_t>(every))) : epoch_end;
+}
+
 observe::RunFacts facts_of(const config::RunConfig& config, const TrainerOptions& options,
                            const data::TrainAndValid& data, const TrainingGraph& model,
                            uint64_t steps_per_epoch) {
@@ -94,12 +101,12 @@ std::string description(const config::RunConfig& config, const data::TrainAndVal
   const auto shards = static_cast<int64_t>(model.shards.size()) / model.micro_batches;
   const std::string pipelined =
       config.is_pipelined()
-          ? fmt::format(" of {}, {} on {} each", number_of(model.micro_batches, "micro-batch"),
-                        number_of(config.stages(), "stage"), number_of(config.model.split_over, "device"))
+          ? fmt::format(" of {}, {} on {} each", counted(model.micro_batches, "micro-batch"),
+                        counted(config.stages(), "stage"), counted(config.model.split_over, "device"))
           : std::string();
   return fmt::format("{}: {} samples, {} held out, {} parameters, batch {} in {}{}, {} steps per epoch",
                      config.run.name, data.train->samples(), data.valid ? data.valid->samples() : 0,
-                     model.parameters, config.batch, number_of(shards, "shard"), pipelined, steps_per_epoch);
+                     model.parameters, config.batch, counted(shards, "shard"), pipelined, steps_per_epoch);
 }
 
 }  // namespace troupe::train

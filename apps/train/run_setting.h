@@ -19,6 +19,8 @@ Status check_setting(const config::RunConfig& config, const TrainerOptions& opti
 RuntimeOptions runtime_options(const config::RunConfig& config, const TrainerOptions& options);
 /// Returns the step after which the run ends unless something stops it earlier; UINT64_MAX: there is none.
 uint64_t last_step(const config::RunConfig& config, const TrainerOptions& options, uint64_t steps_per_epoch);
+/// Returns the step up to which rounds may run after `step` before the next end of an epoch or checkpoint.
+uint64_t next_pause(const config::RunConfig& config, uint64_t step, uint64_t steps_per_epoch);
 /// Returns what the run is about, for who watches it.
 observe::RunFacts facts_of(const config::RunConfig& config, const TrainerOptions& options,
                            const data::TrainAndValid& data, const TrainingGraph& model,

@@ -11,6 +11,7 @@
 #include "actors/checkpoint/checkpoint_files.h"
 #include "apps/nn/variable_snapshot.h"
 #include "apps/services/run_control_role.h"
+#include "apps/text/score_text.h"
 #include "apps/train/background_save.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
@@ -313,7 +314,7 @@ class Run {
     ProgressLine line(monitor_, options_.progress_interval, last_saved_);
     if (epoch_has_ended_) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch()));
     for (heed(); !done(); heed()) {
-      advance(next_pause());
+      advance(std::min(last_step(), next_pause(config_, progress_.step, per_epoch())));
       if (options_.progress)
         if (const auto text = line.at(Clock::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
@@ -342,15 +343,6 @@ class Run {
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
 
   uint64_t last_step() const { return train::last_step(config_, options_, per_epoch()); }
-
-  /// Returns the step up to which rounds may run before the next end of an epoch or checkpoint.
-  uint64_t next_pause() const {
-    const auto multiple_of = [&](uint64_t steps) { return (progress_.step / steps + 1) * steps; };
-    uint64_t pause = std::min(last_step(), multiple_of(per_epoch()));
-    if (const auto every = config_.train.checkpoint.every.steps; every > 0)
-      pause = std::min(pause, multiple_of(static_cast<uint64_t>(every)));
-    return pause;
-  }
 
   bool done() {
     if (result_.ending == Ending::Completed && is_stopped()) result_.ending = Ending::Stopped;
@@ -440,11 +432,9 @@ class Run {
     if (folder_) with_session([&] { log_events(shown, *session_, progress_.step, *folder_); });
     progress_.epoch_loss = {};
     const auto& all = config_.train.max_epochs;
-    std::string line = fmt::format("epoch {}{}  loss {:.4f}", epoch, all ? fmt::format(" of {}", *all) : "",
-                                   record[1].second);
-    for (const auto& [name, value] : record)
-      if (name.starts_with("valid/")) line += fmt::format("  {} {:.4f}", name, value);
-    if (options_.line) options_.line(line);  // the monitor has the scores
+    if (options_.line)  // the monitor has the scores
+      options_.line(fmt::format("epoch {}{}  loss {}{}", epoch, all ? fmt::format(" of {}", *all) : "",
+                                score_text(record[1].second), score_texts(std::span(record).subspan(2))));
     if (config_.train.early_stop) check_early_stop(*config_.train.early_stop, record, epoch);
     if (config_.train.plateau) TROUPE_RETURN_IF_FAILED(check_plateau(*config_.train.plateau, record, epoch));
     return keep_progress();

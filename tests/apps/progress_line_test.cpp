@@ -2,6 +2,10 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
+#include "apps/text/score_text.h"
+
 namespace troupe::train {
 namespace {
 
@@ -21,6 +25,21 @@ BOOST_AUTO_TEST_CASE(a_progress_line_tells_rate_and_time_left) {
 BOOST_AUTO_TEST_CASE(a_progress_line_leaves_out_what_is_not_known) {
   const Pace pace{0, 350, {}, 4, {}, 0.05, 0, 0};
   BOOST_TEST(progress_text(pace) == "epoch 4  step 350  loss 0.0500");
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_has_digits_that_say_something_whatever_its_size) {
+  for (const auto& [loss, text] :
+       {std::pair(0.0, "0.0000"), std::pair(0.96378, "0.9638"), std::pair(-2.5, "-2.5000"),
+        std::pair(1.23456e-8, "1.2346e-08"), std::pair(1.9517996e19, "1.9518e+19"),
+        std::pair(54321.5, "54322"), std::pair(HUGE_VAL, "inf"), std::pair(-std::nan(""), "nan")}) {
+    const Pace pace{0, 350, {}, 4, {}, loss, 0, 0};
+    BOOST_TEST(progress_text(pace) == std::string("epoch 4  step 350  loss ") + text);
+  }
+  BOOST_TEST(score_texts(std::vector<std::pair<std::string, double>>{
+                 {"valid/loss", 0.5}, {"valid/f1", 1e-5}}) == "  valid/loss 0.5000  valid/f1 1e-05");
+  BOOST_TEST(count_text(1, "epoch") == "1 epoch");
+  BOOST_TEST(count_text(2, "epoch") == "2 epochs");
+  BOOST_TEST(count_text(2, "batch") == "2 batches");
 }
 
 BOOST_AUTO_TEST_CASE(a_progress_line_comes_once_per_interval) {
