@@ -494,12 +494,19 @@ class Run {
     }
   }
 
+  void restore_best() {
+    with_session([this] { best_->restore(*session_); });
+    const Best& best = progress_.early_stop;
+    if (best.epoch == batches_->epoch_of(progress_.step)) return;
+    print(fmt::format("the model is that of epoch {}, which has the best {}: {}", best.epoch,
+                      config_.train.early_stop->monitor.metric, score_text(*best.score)));
+  }
+
   void finish() {
     (void)saving_.wait();
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
-      if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped)
-        with_session([this] { best_->restore(*session_); });
+      if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped) restore_best();
       if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
     }
     result_.steps = progress_.step;

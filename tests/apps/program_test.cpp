@@ -260,6 +260,23 @@ BOOST_AUTO_TEST_CASE(the_loss_of_an_epoch_is_the_mean_of_its_steps) {
   BOOST_TEST(metrics("whole_epoch").back().at("train/loss") == metrics("two_parts").back().at("train/loss"));
 }
 
+BOOST_AUTO_TEST_CASE(a_run_says_which_epoch_has_the_model_that_is_kept) {
+  Program program(TROUPE_PROGRAM, run("train", "best", {}));
+  BOOST_TEST_REQUIRE(program.end() == 0, program.output());
+  const std::string& output = program.output();
+  const std::string begin = "\nthe model is that of epoch ", middle = ", which has the best valid/accuracy: ";
+  const size_t at = output.find(begin);
+  BOOST_TEST_REQUIRE(at != std::string::npos, output);
+  const std::string line = output.substr(at + begin.size(), output.find('\n', at + 1) - at - begin.size());
+  const std::string epoch = line.substr(0, line.find(',')), score = line.substr(epoch.size() + middle.size());
+  const size_t of_epoch = output.find("epoch " + epoch + " of 40 ");
+  BOOST_TEST(says(output.substr(of_epoch, output.find('\n', of_epoch) - of_epoch), "valid/accuracy " + score),
+             output);
+  const size_t end = output.find("early_stopped after ");
+  BOOST_TEST_REQUIRE(end != std::string::npos, output);
+  BOOST_TEST(says(output.substr(end), "valid/accuracy " + score + "  "), output);
+}
+
 BOOST_AUTO_TEST_CASE(the_metrics_of_an_epoch_that_is_cut_short_are_logged) {
   BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "short", {"--set", "train.max_steps=3"})).end() == 0);
   const auto records = metrics("short");
