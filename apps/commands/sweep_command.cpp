@@ -13,6 +13,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/commands/training.h"
 #include "apps/runs/run_file.h"
+#include "apps/text/score_text.h"
 #include "apps/train/sweep.h"
 #include "apps/train/train_data.h"
 #include "messages/env/real_disk.h"
@@ -31,12 +32,10 @@ struct SweepArguments {
   train::SweepOptions options;
 };
 
-/// Returns text about how much the scores of the folds differ; empty without folds.
-std::string deviation_of(const SweepArguments& arguments, const train::Trial& trial) {
-  if (arguments.folds == 0 || !trial.score) return {};
-  char text[32];
-  std::snprintf(text, sizeof text, " +- %.4f", trial.deviation);
-  return text;
+/// Returns the score of a trial and, with folds, how much their scores differ.
+std::string score_text_of(const SweepArguments& arguments, const train::Trial& trial) {
+  if (!trial.score) return "failed";
+  return score_text(*trial.score) + (arguments.folds == 0 ? "" : " +- " + score_text(trial.deviation));
 }
 
 /// Returns the metrics that the runs of a sweep have, as its run file says.
@@ -192,9 +191,9 @@ class Trials {
     std::string settings;
     for (const std::string& setting : trial.settings) settings += setting + "  ";
     if (trial.failure.ok())
-      std::printf("%s%s %.4f%s  after %llu epochs in %.2f s\n", settings.c_str(), arguments_.metric.c_str(),
-                  *trial.score, deviation_of(arguments_, trial).c_str(),
-                  static_cast<unsigned long long>(trial.epochs), trial.seconds);
+      std::printf("%s%s %s  after %s in %.2f s\n", settings.c_str(), arguments_.metric.c_str(),
+                  score_text_of(arguments_, trial).c_str(), count_text(trial.epochs, "epoch").c_str(),
+                  trial.seconds);
     else
       std::printf("%sfailed: %s\n", settings.c_str(), trial.failure.text().c_str());
     std::fflush(stdout);
@@ -231,11 +230,12 @@ void print_table(const SweepArguments& arguments, const std::vector<train::Trial
     }
     return print_json({{"trials", std::move(list)}});
   }
-  std::printf("\n%12s  epochs  seconds  values\n", arguments.metric.c_str());
+  const int width = arguments.folds > 0 ? 20 : 12;
+  std::printf("\n%*s  epochs  seconds  values\n", width, arguments.metric.c_str());
   for (const train::Trial& trial : trials) {
-    std::string settings = deviation_of(arguments, trial);
+    std::string settings;
     for (const std::string& setting : trial.settings) settings += "  " + setting;
-    std::printf("%12s  %6llu  %7.2f%s  %s\n", trial.score ? std::to_string(*trial.score).c_str() : "failed",
+    std::printf("%*s  %6llu  %7.2f%s  %s\n", width, score_text_of(arguments, trial).c_str(),
                 static_cast<unsigned long long>(trial.epochs), trial.seconds, settings.c_str(),
                 trial.folders.empty() ? "" : trial.folders.front().c_str());
   }

@@ -21,9 +21,9 @@ std::vector<std::string> split_values(std::string_view text) {
       if (c == quote) quote = 0;
     } else if (c == '"' || c == '\'') {
       quote = c;
-    } else if (c == '[' || c == '{') {
+    } else if (c == '[' || c == '{' || c == '(') {
       ++depth;
-    } else if (c == ']' || c == '}') {
+    } else if (c == ']' || c == '}' || c == ')') {
       --depth;
     } else if (c == ',' && depth == 0) {
       values.emplace_back();

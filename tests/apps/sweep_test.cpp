@@ -24,6 +24,10 @@ BOOST_AUTO_TEST_SUITE(sweep_plan)
 BOOST_AUTO_TEST_CASE(values_are_lists_or_ranges) {
   const std::vector<std::string> values = {"1e-3", "[1, 2]", "\"a,b\""};
   BOOST_TEST(key("train.x=1e-3,[1, 2],\"a,b\"").values == values, boost::test_tools::per_element());
+  const std::vector<std::string> losses = {"nn.huber(output, label, delta=2)",
+                                           "mean(square(output - label))"};
+  BOOST_TEST(key("train.loss=nn.huber(output, label, delta=2),mean(square(output - label))").values == losses,
+             boost::test_tools::per_element());
   const SweepKey range = key("train.lr=log:1e-4..0.1");
   BOOST_TEST((range.logarithmic && !range.whole && range.low == 1e-4 && range.high == 0.1));
   BOOST_TEST(key("data.batch=16..128").whole);
