@@ -18,8 +18,9 @@ typedef struct troupe_model_tensor {
   const int64_t* dims;  ///< -1: unknown; the first one is usually that of the samples
 } troupe_model_tensor;
 
-/// Loads the model in the folder of a run, of one of its checkpoints, or of a saved model. `threads` compute; 0: one for each core.
-/// Fails with NotFound if there is none, with DataLoss if files are damaged, and with Unimplemented if an op needs a session.
+/// Loads the model in the folder of a run, of one of its checkpoints, or of a saved model, or of one that contains runs or saved
+/// models with numbers as names, the newest of these. `threads` compute; 0: one for each core. Fails with NotFound if there is
+/// none, with DataLoss if files are damaged, and with Unimplemented if an op needs a session.
 TROUPE_C troupe_code troupe_model_load(const char* path, size_t threads, troupe_model** model);
 TROUPE_C void troupe_model_destroy(troupe_model* model);
 

@@ -67,6 +67,18 @@ Status check(const ModelSignature& signature, std::span<const Tensor> inputs) {
   return check_ragged(signature, inputs);
 }
 
+/// Fails with InvalidArgument if a name is not that of an input, and lists those that are.
+Status check_names(const ModelSignature& signature, const std::map<std::string, Tensor>& inputs) {
+  for (const auto& [name, value] : inputs) {
+    if (std::ranges::find(signature.inputs, name, &ModelTensor::name) != signature.inputs.end()) continue;
+    std::string known;
+    for (const ModelTensor& input : signature.inputs) known += (known.empty() ? "" : ", ") + input.name;
+    return invalid_argument("signature '" + signature.name + "' has no input '" + name + "'; it takes " +
+                            (known.empty() ? "none" : known));
+  }
+  return {};
+}
+
 }  // namespace
 
 struct Model::Impl {
@@ -143,6 +155,7 @@ std::vector<Tensor> Model::run(std::span<const Tensor> inputs, std::string_view 
 std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& inputs,
                                          std::string_view signature) const {
   const ModelSignature& function = this->signature(signature);
+  throw_if_failed(check_names(function, inputs));
   std::vector<Tensor> ordered;
   for (const ModelTensor& wanted : function.inputs) {
     const auto found = inputs.find(wanted.name);
@@ -150,9 +163,6 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& in
       throw Error(invalid_argument("input '" + wanted.name + "', " + text_of(wanted) + ", is missing"));
     ordered.push_back(found->second);
   }
-  for (const auto& [name, value] : inputs)
-    if (std::ranges::find(function.inputs, name, &ModelTensor::name) == function.inputs.end())
-      throw Error(invalid_argument("signature '" + function.name + "' has no input '" + name + "'"));
   std::vector<Tensor> values = run(ordered, signature);
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < values.size(); ++i) results.emplace(function.outputs[i].name, std::move(values[i]));

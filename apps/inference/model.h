@@ -72,9 +72,10 @@ class Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// Loads a model. `path` is the folder of a run, of one of its checkpoints, or of a saved model. Throws NotFound if there is no
-/// model or no checkpoint, DataLoss if files are damaged, InvalidArgument if the graph is invalid or a variable has another shape
-/// than its value, and Unimplemented, naming node and op, if an op needs a session (such as a queue).
+/// Loads a model. `path` is the folder of a run, of one of its checkpoints, or of a saved model, or one that contains runs or saved
+/// models with numbers as names, of which the newest is loaded. Throws NotFound if there is no model or no checkpoint, DataLoss if
+/// files are damaged, InvalidArgument if the graph is invalid or a variable has another shape than its value, and Unimplemented,
+/// naming node and op, if an op needs a session (such as a queue).
 Model load(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace troupe

@@ -124,18 +124,31 @@ std::string text_of(const CheckpointLocation& location) {
   return location.folder + '\n' + location.endpoint + '\n' + location.region + '\n';
 }
 
+namespace {
+
+/// Returns the folder of a model: this one or, if it contains others with numbers as names, the newest of these.
+std::string with_model(Disk& disk, const std::string& folder) {
+  if (kind_of(disk, folder) != ModelKind::None) return folder;
+  const auto models = numbered_models(disk, folder);
+  return models && !models->empty() ? models->back().path : folder;
+}
+
+}  // namespace
+
 Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::vector<std::string>& tags,
                                std::shared_ptr<const OpTable> ops) {
-  const std::string path = without_slash(given);
+  if (given.empty()) return invalid_argument("the name of the folder of a model is empty");
+  const std::string path = with_model(disk, without_slash(given));
   const ModelKind kind = kind_of(disk, path);
   if (kind == ModelKind::SavedModel) return read_graph(disk, path, tags, std::move(ops));
   const bool is_checkpoint = kind == ModelKind::Checkpoint;
   const std::string run = is_checkpoint ? folder_of(folder_of(path)) : path;
   const std::string model = run + '/' + run_model;
   if (kind_of(disk, run) != ModelKind::Run)
-    return not_found(path + " is neither a saved model (it has no file " + graph_file +
-                     "), nor a run (it has no file " + run_model + '/' + graph_file +
-                     "), nor a checkpoint of a run");
+    return not_found(
+        path + " is neither a saved model (it has no file " + graph_file + "), nor a run (it has no file " +
+        run_model + '/' + graph_file +
+        "), nor a checkpoint of a run, nor does it contain one of these with a number as its name");
   TROUPE_ASSIGN(ModelSource source, read_graph(disk, model, tags, std::move(ops)));
   if (is_checkpoint) {
     source.checkpoints = {path};

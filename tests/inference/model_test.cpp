@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(wrong_inputs_are_named) {
   const Tensor x = Golden("functions").inputs.at("x");
   BOOST_TEST(failure({}, Model::predict) == "InvalidArgument: input 'x', float[?,3], is missing");
   BOOST_TEST(failure({{"x", x}, {"z", x}}, Model::predict) ==
-             "InvalidArgument: signature 'serving_default' has no input 'z'");
+             "InvalidArgument: signature 'serving_default' has no input 'z'; it takes x");
   BOOST_TEST(failure({{"x", Tensor::vector<float>({1, 2})}}, Model::predict) ==
              "InvalidArgument: input 'x' must be float[?,3]; it is float[2]");
   BOOST_TEST(failure({{"x", Tensor::scalar(1.0)}}, Model::predict) ==
@@ -164,8 +164,18 @@ BOOST_AUTO_TEST_CASE(splits_must_fit_their_ragged_input) {
   BOOST_TEST(model.run(with({0, 0, 4})).at("splits").elements() == 3);
 }
 
+BOOST_AUTO_TEST_CASE(of_a_folder_that_contains_models_the_newest_is_loaded) {
+  const TemporaryFolder folder;
+  for (const char* const number : {"2", "10"})
+    std::filesystem::copy(models + "functions", folder.path() + "/" + number,
+                          std::filesystem::copy_options::recursive);
+  BOOST_TEST(load(folder.path()).source() == folder.path() + "/10");
+}
+
 BOOST_AUTO_TEST_CASE(folders_without_a_model) {
   const TemporaryFolder folder;
+  BOOST_TEST(failure_of_loading("").message() ==
+             "InvalidArgument: the name of the folder of a model is empty");
   BOOST_TEST((failure_of_loading(folder.path()).code() == Code::NotFound));
   BOOST_TEST(failure_of_loading(models + "functions", {.threads = 1, .tags = {"gpu"}}).message() ==
              "NotFound: " + models +

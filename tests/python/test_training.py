@@ -32,6 +32,7 @@ def test_train_load_and_evaluate(tmp_path):
     model = result.load()
     samples = troupe.dataset(DIGITS, "valid", batch=16)
     batch = next(iter(samples))
+    assert troupe.load(tmp_path / "digits").source == model.source  # of all runs of a name the newest one
     assert np.mean(model(batch["image"])["class"] == batch["label"]) > 0.5
     np.testing.assert_array_equal(model.predict(batch["image"], batch=5)["class"], model(image=batch["image"])["class"])
 
@@ -65,6 +66,8 @@ def test_nothing_is_written_without_a_folder(tmp_path):
 
 def test_run_files_as_text(tmp_path):
     run_file = troupe.RunFile.parse(DIGITS.read_text(), settings(tmp_path, train__max_epochs=1), folder=DIGITS.parent)
+    with pytest.raises(troupe.FailedPreconditionError, match="wrote nothing"):
+        result.load()
     assert run_file.train(runs=tmp_path / "other").folder.startswith(str(tmp_path / "other"))
 
 

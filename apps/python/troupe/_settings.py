@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Mapping, Sequence, Union
 
 import numpy
 
 #: Values by their paths, {"train.max_epochs": 3}, or texts such as "train.max_epochs=3".
 Settings = Union[Mapping[str, Any], Sequence[str]]
+Path = Union[str, "os.PathLike[str]"]
 
 
 def as_toml(value: Any) -> str:
@@ -37,3 +39,8 @@ def as_list(settings: Settings) -> list[str]:
     if isinstance(settings, Mapping):
         return [f"{path}={as_toml(value)}" for path, value in settings.items()]
     return list(settings)
+
+
+def as_paths(paths: Union[Path, Sequence[Path]]) -> list[str]:
+    """Returns one path, or several, as a list."""
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]

@@ -105,6 +105,7 @@ def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def load(path: Union[str, os.PathLike[str]], threads: int = 0, tags: Sequence[str] = ("serve",)) -> Model:
-    """Loads a trained model. `path` is the folder of a run, of one of its checkpoints, or of a saved model of TensorFlow. `threads`:
-    how many compute, 0: one for each core."""
+    """Loads a trained model. `path` is the folder of a run, of one of its checkpoints, or of a saved model of TensorFlow, or one that
+    contains runs or such models with numbers as names, of which the newest is loaded. `threads`: how many compute, 0: one for each
+    core."""
     return Model(_troupe.load(os.fspath(path), threads, list(tags)))

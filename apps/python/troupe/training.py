@@ -5,7 +5,8 @@ import os
 from typing import Callable, NamedTuple, Optional, Sequence, Union
 
 from . import _troupe
-from ._settings import Settings, as_list
+from ._settings import Path, Settings, as_list, as_paths
+from .errors import FailedPreconditionError
 from .model import Model, load
 
 Path = Union[str, "os.PathLike[str]"]
@@ -43,7 +44,9 @@ class TrainingResult(NamedTuple):
     checkpoint: str
 
     def load(self) -> Model:
-        """Loads the trained model."""
+        """Loads the trained model. Raises FailedPreconditionError if nothing was written."""
+        if not self.folder:
+            raise FailedPreconditionError("the training wrote nothing (runs=\"\"), so there is no model to load")
         return load(self.folder)
 
 
