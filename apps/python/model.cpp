@@ -35,20 +35,27 @@ Tensor input_of(const ModelTensor& wanted, py::handle value) {
   }
 }
 
+/// Fails if a name is not that of an input, and lists those that are.
+void check_names(const ModelSignature& signature, const py::dict& given) {
+  for (const auto& entry : given) {
+    const auto known = [&](const ModelTensor& input) { return py::str(input.name).equal(entry.first); };
+    if (std::ranges::any_of(signature.inputs, known)) continue;
+    std::string names;
+    for (const ModelTensor& input : signature.inputs) names += (names.empty() ? "" : ", ") + input.name;
+    throw Error(invalid_argument("the signature '" + signature.name + "' has no input " +
+                                 py::repr(entry.first).cast<std::string>() + "; it takes " +
+                                 (names.empty() ? "none" : names)));
+  }
+}
+
 /// Returns the inputs in the order of the signature.
 std::vector<Tensor> inputs_of(const ModelSignature& signature, const py::dict& given) {
+  check_names(signature, given);
   std::vector<Tensor> inputs;
   for (const ModelTensor& wanted : signature.inputs) {
     if (!given.contains(wanted.name))
       throw Error(invalid_argument("the input '" + wanted.name + "' is missing"));
     inputs.push_back(input_of(wanted, given[wanted.name.c_str()]));
-  }
-  if (given.size() == inputs.size()) return inputs;
-  for (const auto& entry : given) {
-    const auto known = [&](const ModelTensor& input) { return py::str(input.name).equal(entry.first); };
-    if (std::ranges::none_of(signature.inputs, known))
-      throw Error(invalid_argument("the signature '" + signature.name + "' has no input " +
-                                   py::repr(entry.first).cast<std::string>()));
   }
   return inputs;
 }

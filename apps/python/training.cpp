@@ -48,13 +48,19 @@ class Callbacks {
   }
 
  private:
+  /// Returns whether a function has answered False, or NumPy's false, which comparisons of its numbers yield.
+  static bool is_false(const py::object& answer) {
+    if (answer.is(py::handle(Py_False))) return true;
+    return py::isinstance(answer, py::module_::import("numpy").attr("bool_")) && !answer.cast<bool>();
+  }
+
   /// Returns whether the training goes on: unless the function returns False or raises something.
   template <class Function>
   bool call(Function function) {
     const py::gil_scoped_acquire acquired;
     if (failure_) return false;
     try {
-      return !function().is(py::handle(Py_False));
+      return !is_false(function());
     } catch (py::error_already_set& error) {
       failure_.emplace(std::move(error));
       return false;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "apps/config/diagnostics.h"
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "apps/data/convert/convert.h"
@@ -160,6 +161,15 @@ Result<std::optional<int64_t>> features_of_files(Disk& disk, const data::Options
   return std::optional<int64_t>();
 }
 
+/// Fails with InvalidArgument if the samples have no part of this name.
+Status check_part(const std::string& part) {
+  const std::vector<std::string_view> known = {"train", "valid", "test"};
+  if (part.empty() || std::ranges::find(known, std::string_view(part)) != known.end()) return {};
+  return invalid_argument("there is no part '" + part +
+                          "' of the samples of a run; expected train, valid or test" +
+                          config::hint(part, known));
+}
+
 }  // namespace
 
 Status check_is_folder(Disk& disk, const std::string& path) {
@@ -265,6 +275,7 @@ std::string default_part(const config::RunConfig& config) {
 
 Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
                                                                    const LabelledFiles& what) {
+  TROUPE_RETURN_IF_FAILED(check_part(what.part));
   if (!run.config)
     return invalid_argument("the model in " + run.folder + " has no run file that says how files are read");
   config::RunConfig config = *run.config;

@@ -46,16 +46,19 @@ def test_mistakes():
     sample = np.zeros([1, *tensor.shape[1:]], np.float32)
     with pytest.raises(troupe.InvalidArgumentError, match=name):
         model()
-    with pytest.raises(troupe.InvalidArgumentError, match="nothing"):
+    with pytest.raises(troupe.InvalidArgumentError, match=f"nothing.*it takes {name}"):
         model(**{name: sample, "nothing": 1})
+    with pytest.raises(troupe.InvalidArgumentError, match=f"nothing.*it takes {name}"):
+        model(nothing=sample)
     with pytest.raises(troupe.InvalidArgumentError, match=name):
         model(np.zeros([1], np.float32))
     with pytest.raises(troupe.InvalidArgumentError, match=name):
         model(np.array(["text"]))
-    with pytest.raises(TypeError, match="1 inputs"):
-        model(sample, sample)
-    with pytest.raises(TypeError, match="twice"):
-        model(sample, **{name: sample})
+    for batch in (None, 1):
+        with pytest.raises(TypeError, match="1 inputs"):
+            model.predict(sample, sample, batch=batch)
+        with pytest.raises(TypeError, match="twice"):
+            model.predict(sample, batch=batch, **{name: sample})
     with pytest.raises(troupe.NotFoundError, match="serving_default"):
         model(sample, signature="other")
     with pytest.raises(troupe.NotFoundError):

@@ -29,10 +29,12 @@ def test_train_load_and_evaluate(tmp_path):
 
     scores = troupe.evaluate(tmp_path / "digits", part="valid")
     assert scores["accuracy"] > 0.8 or scores["valid/accuracy"] > 0.8
+    table = DIGITS.parent / "digits.csv"
+    assert troupe.evaluate(result.folder, table) == troupe.evaluate(result.folder, [str(table)])
     model = result.load()
+    assert troupe.load(tmp_path / "digits").source == model.source  # of all runs of a name the newest one
     samples = troupe.dataset(DIGITS, "valid", batch=16)
     batch = next(iter(samples))
-    assert troupe.load(tmp_path / "digits").source == model.source  # of all runs of a name the newest one
     assert np.mean(model(batch["image"])["class"] == batch["label"]) > 0.5
     np.testing.assert_array_equal(model.predict(batch["image"], batch=5)["class"], model(image=batch["image"])["class"])
 
@@ -40,6 +42,8 @@ def test_train_load_and_evaluate(tmp_path):
 def test_a_callback_ends_the_training(tmp_path):
     result = troupe.train(DIGITS, settings(tmp_path), on_epoch=lambda report: report.epochs < 2)
     assert (result.end, result.epochs) == ("stopped", 2) and os.path.isdir(result.checkpoint)
+    other = troupe.train(DIGITS, settings(tmp_path / "numpy"), on_epoch=lambda report: np.float32(report.epochs) < 2)
+    assert (other.end, other.epochs) == ("stopped", 2)
     resumed = troupe.train(DIGITS, settings(tmp_path), resume="auto")
     assert (resumed.end, resumed.epochs, resumed.folder) == ("completed", 3, result.folder)
 
@@ -62,16 +66,16 @@ def test_nothing_is_written_without_a_folder(tmp_path):
     assert "max_epochs = 1" in run_file.effective()
     result = troupe.train(run_file, runs="")
     assert result.epochs == 1 and result.folder == "" and list(tmp_path.iterdir()) == []
+    with pytest.raises(troupe.FailedPreconditionError, match="wrote nothing"):
+        result.load()
 
 
 def test_run_files_as_text(tmp_path):
     run_file = troupe.RunFile.parse(DIGITS.read_text(), settings(tmp_path, train__max_epochs=1), folder=DIGITS.parent)
-    with pytest.raises(troupe.FailedPreconditionError, match="wrote nothing"):
-        result.load()
     assert run_file.train(runs=tmp_path / "other").folder.startswith(str(tmp_path / "other"))
 
 
-def test_mistakes_in_run_files():
+def test_mistakes_in_run_files(tmp_path):
     with pytest.raises(troupe.InvalidArgumentError, match="max_epoch"):
         troupe.train(DIGITS, {"train.max_epoch": 3})
     with pytest.raises(troupe.InvalidArgumentError, match="none.toml"):
@@ -82,6 +86,9 @@ def test_mistakes_in_run_files():
         troupe.train(DIGITS, {"train.max_epochs": object()})
     with pytest.raises(troupe.Error):
         troupe.evaluate(DIGITS.parent)
+    folder = troupe.train(DIGITS, settings(tmp_path, train__max_epochs=1)).folder
+    with pytest.raises(troupe.InvalidArgumentError, match="no part 'tset'.*train, valid or test.*nearest is 'test'"):
+        troupe.evaluate(folder, part="tset")
 
 
 def test_settings_of_every_type():

@@ -5,10 +5,8 @@ import os
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _troupe
-from ._settings import Settings, as_list, as_toml
+from ._settings import Path, Settings, as_list, as_paths, as_toml
 from .model import ModelTensor
-
-Path = Union[str, "os.PathLike[str]"]
 
 # Run files describe a model, too, which samples do not need.
 _MODEL = """
@@ -79,8 +77,7 @@ def files(paths: Union[Path, Sequence[Path]], *, format: Optional[str] = None, b
           seed: Optional[int] = None, **keys: Any) -> Dataset:
     """Opens files of samples: csv, idx, npy, npz, tfrecord, images and so on, by their endings unless `format` says it. `keys` are
     those that [data] of a run file has, such as label="last", delimiter=";", read="stream", map={"image": "image / 16.0"}."""
-    paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    names = [os.path.abspath(os.fspath(path)) for path in paths]
+    names = [os.path.abspath(path) for path in as_paths(paths)]
     data: Mapping[str, Any] = {"format": format or _format_of(names[0]), "train": names, "batch": batch or 1, **keys}
     text = "[data]\n" + "".join(f"{key} = {as_toml(value)}\n" for key, value in data.items()) + _MODEL
     return Dataset(_troupe.Samples.parse(text, "train", ".", [], "samples"), batch, shuffle, seed)

@@ -63,26 +63,28 @@ class Model:
 
     def __call__(self, *values: Any, signature: str = _DEFAULT, **named: Any) -> dict[str, Any]:
         """Computes all outputs of a signature. A single dictionary stands for arrays by name."""
-        if len(values) == 1 and isinstance(values[0], Mapping):
-            named = {**values[0], **named}
-            values = ()
-        if values and signature in self.signatures:
-            known = list(self.signatures[signature].inputs)
-            if len(values) > len(known):
-                raise TypeError(f"the model has {len(known)} inputs ({', '.join(known)}), but {len(values)} values were given")
-            for name, value in zip(known, values):
-                if name in named:
-                    raise TypeError(f"the input '{name}' was given twice")
-                named[name] = value
-        return self._model.run(named, signature)
+        return self._model.run(self._by_name(values, named, signature), signature)
 
     def predict(self, *values: Any, batch: Optional[int] = None, **named: Any) -> dict[str, Any]:
         """Computes what the model predicts for samples. With `batch`, so many samples are computed at a time, which bounds the memory
         that is needed; then every input and output needs samples as its first dimension."""
         if batch is None:
             return self(*values, **named)
-        inputs = dict(zip(self.inputs, values)) if not (values and isinstance(values[0], Mapping)) else dict(values[0])
-        return _joined([self({**part}) for part in _parts({**inputs, **named}, batch)])
+        return _joined([self(part) for part in _parts(self._by_name(values, named, _DEFAULT), batch)])
+
+    def _by_name(self, values: Sequence[Any], named: dict[str, Any], signature: str) -> dict[str, Any]:
+        """Returns all values that a call has got, by the names of inputs."""
+        if len(values) == 1 and isinstance(values[0], Mapping):
+            return {**values[0], **named}
+        known = list(self.signatures[signature].inputs) if values and signature in self.signatures else []
+        if known and len(values) > len(known):
+            raise TypeError(f"the model has {len(known)} inputs ({', '.join(known)}), but {len(values)} values were given")
+        result = dict(named)
+        for name, value in zip(known, values):
+            if name in named:
+                raise TypeError(f"the input '{name}' was given twice")
+            result[name] = value
+        return result
 
     def __repr__(self) -> str:
         return f"<troupe.Model {self.source!r} inputs={list(self.inputs)} outputs={list(self.outputs)}>"

@@ -9,8 +9,6 @@ from ._settings import Path, Settings, as_list, as_paths
 from .errors import FailedPreconditionError
 from .model import Model, load
 
-Path = Union[str, "os.PathLike[str]"]
-
 
 class EpochReport(NamedTuple):
     """What has been measured at the end of an epoch or of the training. `epochs`: how many have been completed."""
@@ -107,10 +105,9 @@ def train(run_file: Union[Path, RunFile], settings: Settings = (), *, on_epoch: 
                           resume=resume, cluster=cluster, memory=memory)
 
 
-def evaluate(path: Path, files: Sequence[Path] = (), labels: Sequence[Path] = (), part: str = "",
+def evaluate(path: Path, files: Union[Path, Sequence[Path]] = (), labels: Union[Path, Sequence[Path]] = (), part: str = "",
              settings: Settings = ()) -> dict[str, float]:
     """Returns the loss and the metrics of a trained model: the folder of a run, of one of its checkpoints, or of all runs of a name.
     The samples are those of labelled files, or of a part of the run file, "train", "valid" or "test", by default what the training
     has seen least of."""
-    return _troupe.evaluate(os.fspath(path), [os.fspath(file) for file in files], [os.fspath(file) for file in labels], part,
-                            as_list(settings))
+    return _troupe.evaluate(os.fspath(path), as_paths(files), as_paths(labels), part, as_list(settings))
