@@ -128,9 +128,36 @@ class RealWritableFile final : public WritableFile {
   Descriptor file_;
 };
 
+const char* name_of_kind(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a named pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "of an unknown kind";
+}
+
+/// Fails unless this is the status of a regular file.
+Status check_is_regular(const struct stat& status, const std::string& path, const std::string& what) {
+  if (S_ISREG(status.st_mode)) return {};
+  if (S_ISDIR(status.st_mode)) return failed_to(what, path, EISDIR);
+  return failed_precondition("cannot " + what + " '" + path + "': it is " + name_of_kind(status.st_mode) +
+                             "; only regular files are read and written");
+}
+
+/// Opens a regular file. Nothing else is opened, and nothing is waited for: the other end of a pipe may never come.
+Result<Descriptor> open_regular(const std::string& path, int flags, const std::string& what) {
+  auto file = Descriptor::open(path, flags | O_NONBLOCK | O_NOCTTY, what);
+  struct stat status {};
+  if (!file) {  // so the system refuses a socket, and a pipe without a reader
+    if (::stat(path.c_str(), &status) == 0) TROUPE_RETURN_IF_FAILED(check_is_regular(status, path, what));
+    return file;
+  }
+  if (::fstat(file->number(), &status) != 0) return failed_to(what, path);
+  TROUPE_RETURN_IF_FAILED(check_is_regular(status, path, what));
+  return file;
+}
+
 Result<std::unique_ptr<WritableFile>> open_writable(const std::string& path, int flags,
                                                     const std::string& what) {
-  TROUPE_ASSIGN(auto file, Descriptor::open(path, O_WRONLY | O_CREAT | flags, what));
+  TROUPE_ASSIGN(auto file, open_regular(path, O_WRONLY | O_CREAT | flags, what));
   return std::unique_ptr<WritableFile>(std::make_unique<RealWritableFile>(std::move(file)));
 }
 
@@ -138,10 +165,7 @@ Result<std::unique_ptr<WritableFile>> open_writable(const std::string& path, int
 
 Result<std::unique_ptr<ReadableFile>> RealDisk::open(const std::string& path) {
   TROUPE_RETURN_IF_FAILED(roots_.check(path));
-  TROUPE_ASSIGN(auto file, Descriptor::open(path, O_RDONLY, "open"));
-  struct stat status {};
-  if (::fstat(file.number(), &status) != 0) return failed_to("open", path);
-  if (S_ISDIR(status.st_mode)) return failed_to("open", path, EISDIR);
+  TROUPE_ASSIGN(auto file, open_regular(path, O_RDONLY, "open"));
   return std::unique_ptr<ReadableFile>(std::make_unique<RealReadableFile>(std::move(file)));
 }
 

@@ -1,4 +1,4 @@
-// RealDisk: the files of this machine, or those in some folders only. It has no mutable state; any thread may use it.
+// RealDisk: the regular files of this machine, or of some folders; it refuses pipes and devices. No mutable state; any thread.
 #pragma once
 
 #include <utility>

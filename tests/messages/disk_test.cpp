@@ -1,6 +1,8 @@
 // What every Disk does, and what the simulated one loses.
 #include "messages/env/disk.h"
 
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
@@ -124,6 +126,21 @@ BOOST_AUTO_TEST_CASE(a_disk_with_roots_refuses_what_lies_elsewhere) {
     BOOST_TEST((disk.remove(path).code() == Code::PermissionDenied), path);
   }
   BOOST_TEST(!fs::exists(outside.path() + "/new"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_regular_file_is_refused_at_once) {
+  const test::TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/pipe";
+  BOOST_REQUIRE_EQUAL(::mkfifo(pipe.c_str(), 0600), 0);
+  RealDisk disk;
+  const auto check_refusal = [](const Status& status, const std::string& path, const std::string& kind) {
+    BOOST_TEST((status.code() == Code::FailedPrecondition), status.text());
+    BOOST_TEST(status.text().find("'" + path + "': it is " + kind) != std::string::npos, status.text());
+  };
+  check_refusal(disk.open(pipe).status(), pipe, "a named pipe");  // which would wait for a writer
+  check_refusal(disk.create(pipe).status(), pipe, "a named pipe");
+  check_refusal(disk.append(pipe).status(), pipe, "a named pipe");
+  check_refusal(disk.open("/dev/zero").status(), "/dev/zero", "a device");
 }
 
 BOOST_AUTO_TEST_CASE(folders_of_paths) {
