@@ -1,6 +1,7 @@
 #include "actors/net/shared_network.h"
 
 #include "actors/net/offers.h"
+#include "actors/net/pending_streams.h"
 #include "actors/net/shared_stream.h"
 
 #include <boost/asio/post.hpp>
@@ -13,6 +14,7 @@ using asio::posix::stream_descriptor;
 using SocketError = boost::system::error_code;
 
 constexpr std::chrono::seconds patience{5};  // for the token of a process that has connected
+constexpr size_t max_greetings = 32;         // of processes that have connected and sent no token yet
 
 std::string hexadecimal(const std::string& bytes) {
   std::string text;
@@ -64,22 +66,25 @@ struct SharedNetwork::Shared {
   const std::shared_ptr<SharedStreams> streams = std::make_shared<SharedStreams>();
   std::string socket_name;  ///< of the Unix socket; empty while the node does not listen
   Offers offers;
+  PendingStreams greetings{max_greetings};
 };
 
 /// Waits for the first packet of the other side on a new socket. Its pending operations keep it alive.
 class SharedNetwork::Greeting : public std::enable_shared_from_this<Greeting> {
  public:
   using Done = std::function<void(Result<Packet>, Descriptor socket)>;
-  Greeting(asio::io_context& io, Descriptor socket, Done done)
-      : socket_(io, socket.release()), timer_(io), done_(std::move(done)) {}
+  Greeting(asio::io_context& io, Descriptor socket) : socket_(io, socket.release()), timer_(io) {}
 
-  void start(std::chrono::steady_clock::time_point deadline) {
+  /// Calls `done` once.
+  void start(std::chrono::steady_clock::time_point deadline, Done done) {
+    done_ = std::move(done);
     timer_.expires_at(deadline);
     timer_.async_wait([self = shared_from_this()](const SocketError& error) {
       if (!error) self->answer(unavailable("the other side of a Unix socket did not answer in time"));
     });
     wait();
   }
+  void end() { answer(resource_exhausted("too many connections wait for the token of their process")); }
 
  private:
   void wait() {
@@ -112,13 +117,13 @@ class SharedNetwork::Greeting : public std::enable_shared_from_this<Greeting> {
 class SharedNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(std::shared_ptr<Shared> shared, Descriptor socket, Accept accept)
-      : shared_(std::move(shared)), socket_(shared_->io, socket.release()), accept_(std::move(accept)) {}
+      : shared_(std::move(shared)), socket_(shared_->io, socket.release()), pause_(shared_->io),
+        accept_(std::move(accept)) {}
 
   void start() {
     socket_.async_wait(stream_descriptor::wait_read, [self = shared_from_this()](const SocketError& error) {
       if (error || !self->accept_) return;
-      self->accept_one();
-      self->start();
+      self->accept_one() ? self->start() : self->start_later();
     });
   }
   void close() {
@@ -127,17 +132,34 @@ class SharedNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
     accept_ = nullptr;
     SocketError ignored;
     socket_.close(ignored);
+    pause_.cancel();
+    shared_->greetings.end_all();
   }
 
  private:
-  void accept_one() {
+  /// Returns false if the system refuses.
+  bool accept_one() {
     auto accepted = accept_locally(socket_.native_handle());
-    if (!accepted || !*accepted || !check_same_user(accepted->number()).ok()) return;
-    std::make_shared<Greeting>(shared_->io, std::move(*accepted),
-                               [self = shared_from_this()](Result<Packet> packet, Descriptor socket) {
-                                 if (packet && self->accept_) self->admit(*packet, std::move(socket));
-                               })
-        ->start(std::chrono::steady_clock::now() + patience);
+    if (!accepted) return false;
+    if (!*accepted || !check_same_user(accepted->number()).ok()) return true;
+    const auto greeting = std::make_shared<Greeting>(shared_->io, std::move(*accepted));
+    const auto one = shared_->greetings.add([weak = std::weak_ptr(greeting)] {
+      if (const auto oldest = weak.lock()) oldest->end();
+    });
+    greeting->start(std::chrono::steady_clock::now() + patience,
+                    [self = shared_from_this(), one](Result<Packet> packet, Descriptor socket) {
+                      self->shared_->greetings.remove(one);
+                      if (packet && self->accept_) self->admit(*packet, std::move(socket));
+                    });
+    return true;
+  }
+  /// Accepting failed, most likely because file descriptors have run out: ends the oldest greeting and tries again soon.
+  void start_later() {
+    shared_->greetings.end_oldest();
+    pause_.expires_after(std::chrono::milliseconds(10));
+    pause_.async_wait([self = shared_from_this()](const SocketError& error) {
+      if (!error && self->accept_) self->start();
+    });
   }
   /// Closes the socket of a process whose packet is no token of an offer.
   void admit(const Packet& packet, Descriptor socket) {
@@ -152,6 +174,7 @@ class SharedNetwork::Acceptor : public std::enable_shared_from_this<Acceptor> {
 
   const std::shared_ptr<Shared> shared_;
   stream_descriptor socket_;
+  asio::steady_timer pause_;
   Accept accept_;
 };
 
@@ -212,8 +235,8 @@ void SharedNetwork::accept_offer(const TransportOffer& offer, const std::optiona
     if (!rings) return connected(rings.status());
     connected(shared->open(std::move(peer), std::move(*rings), 1, proven_task));
   };
-  std::make_shared<Greeting>(shared_->io, std::move(*socket), opened)
-      ->start(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+  std::make_shared<Greeting>(shared_->io, std::move(*socket))
+      ->start(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)), opened);
 }
 
 std::shared_ptr<Polled> SharedNetwork::streams() const { return shared_->streams; }

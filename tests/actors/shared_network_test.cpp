@@ -177,6 +177,19 @@ BOOST_AUTO_TEST_CASE(a_hundred_connections_leave_nothing_behind) {
   BOOST_TEST(mapped() <= memory + 2 * SharedRings::frame_bytes / 1024);  // less than one connection has
 }
 
+BOOST_AUTO_TEST_CASE(silent_processes_take_few_descriptors_and_keep_nobody_out) {
+  const std::string address = offer().address;
+  const size_t files = open_descriptors();
+  std::vector<Descriptor> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(value_or_throw(connect_locally(address)));
+    io.poll();
+  }
+  BOOST_TEST(open_descriptors() <= files + 100 + 32);  // theirs, and those at this end
+  Peer peer;
+  join(peer);
+}
+
 // While it spins, a peer needs no system call to reach it; when it sleeps, it is woken.
 BOOST_AUTO_TEST_CASE(a_network_can_be_polled) {
   Polled& streams = *static_cast<SharedNetwork&>(*server).streams();
