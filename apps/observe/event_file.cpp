@@ -101,14 +101,13 @@ std::string host_name() {
 Result<EventFile> EventFile::create(const std::string& folder) {
   std::string path = folder + "/events.out.tfevents." + std::to_string(static_cast<uint64_t>(seconds_now())) +
                      '.' + host_name() + '.' + std::to_string(::getpid());
-  std::ofstream file(path, std::ios::binary | std::ios::app);
-  if (!file) return unavailable("cannot write " + path);
+  TROUPE_ASSIGN(auto file, RecordFile::open(path));
   EventFile events(std::move(path), std::move(file));
-  events.add(0, event_version, "brain.Event:2");
+  TROUPE_RETURN_IF_FAILED(events.add(0, event_version, "brain.Event:2"));
   return events;
 }
 
-void EventFile::add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values) {
+Status EventFile::add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values) {
   std::string summary;
   for (const auto& [name, number] : values) {
     std::string value;
@@ -116,42 +115,44 @@ void EventFile::add_scalars(uint64_t step, std::span<const std::pair<std::string
     protobuf::append_fixed_field(value, value_number, static_cast<float>(number));
     protobuf::append_bytes_field(summary, summary_value, value);
   }
-  add(step, event_summary, summary);
+  return add(step, event_summary, summary);
 }
 
-void EventFile::add_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values) {
+Status EventFile::add_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values) {
   std::string summary;
   for (const auto& [name, tensor] : values)
     if (const auto elements = finite_elements(tensor); !elements.empty())
       summary +=
           message(summary_value, message(value_tag, name) + message(value_histogram, histogram_of(elements)));
-  if (!summary.empty()) add(step, event_summary, summary);
+  return summary.empty() ? Status() : add(step, event_summary, summary);
 }
 
-void EventFile::add_summary(uint64_t step, std::string_view summary) { add(step, event_summary, summary); }
+Status EventFile::add_summary(uint64_t step, std::string_view summary) {
+  return add(step, event_summary, summary);
+}
 
-void EventFile::add_hyperparameters(const Hyperparameters& values) {
+Status EventFile::add_hyperparameters(const Hyperparameters& values) {
   std::string start;
   for (const auto& value : values) start += message(start_values, hyperparameter(value));
   start += message(start_group, path_.substr(0, path_.rfind('/')));
   protobuf::append_fixed_field(start, start_time, seconds_now());
   const std::string plugin =
       message(plugin_name, "hparams") + message(plugin_content, message(hparams_start, start));
-  add(0, event_summary,
-      message(summary_value, message(value_tag, "_hparams_/session_start_info") +
-                                 message(value_tensor, empty_tensor()) +
-                                 message(value_metadata, message(metadata_plugin, plugin))));
+  return add(0, event_summary,
+             message(summary_value, message(value_tag, "_hparams_/session_start_info") +
+                                        message(value_tensor, empty_tensor()) +
+                                        message(value_metadata, message(metadata_plugin, plugin))));
 }
 
-void EventFile::add_graph(std::string_view graph_def) { add(0, event_graph, graph_def); }
+Status EventFile::add_graph(std::string_view graph_def) { return add(0, event_graph, graph_def); }
 
-void EventFile::add(uint64_t step, uint32_t field, std::string_view value) {
+Status EventFile::add(uint64_t step, uint32_t field, std::string_view value) {
   std::string event, record;
   protobuf::append_fixed_field(event, event_time, seconds_now());
   protobuf::append_varint_field(event, event_step, step);
   protobuf::append_bytes_field(event, field, value);
   append_tf_record(record, event);
-  file_ << record << std::flush;
+  return file_.append(record);
 }
 
 }  // namespace troupe::observe

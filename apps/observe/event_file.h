@@ -3,7 +3,6 @@
 // tensorflow/core/util/event.proto, tensorflow/core/framework/summary.proto, tensorboard/plugins/hparams/plugin_data.proto.
 #pragma once
 
-#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "apps/observe/record_file.h"
 #include "messages/values/status.h"
 #include "messages/values/tensor.h"
 
@@ -25,25 +25,26 @@ class EventFile {
   /// refuses.
   static Result<EventFile> create(const std::string& folder);
 
+  // What cannot be written is left out; then the functions fail as RecordFile::append() does.
   /// Adds scalars by their names, which TensorBoard groups by what stands before a '/'.
-  void add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values);
+  Status add_scalars(uint64_t step, std::span<const std::pair<std::string, double>> values);
   /// Adds how the elements of floating tensors are distributed, by the tensors' names. Elements that are not finite do not count.
-  void add_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
+  Status add_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
   /// Adds the bytes of a Summary, as the ops of summaries yield.
-  void add_summary(uint64_t step, std::string_view summary);
+  Status add_summary(uint64_t step, std::string_view summary);
   /// Adds the hyperparameters of the run, by which TensorBoard compares runs.
-  void add_hyperparameters(const Hyperparameters& values);
+  Status add_hyperparameters(const Hyperparameters& values);
   /// Adds the graph of the model, as the bytes of a GraphDef.
-  void add_graph(std::string_view graph_def);
+  Status add_graph(std::string_view graph_def);
 
   const std::string& path() const { return path_; }
 
  private:
-  EventFile(std::string path, std::ofstream file) : path_(std::move(path)), file_(std::move(file)) {}
-  void add(uint64_t step, uint32_t field, std::string_view value);
+  EventFile(std::string path, RecordFile file) : path_(std::move(path)), file_(std::move(file)) {}
+  Status add(uint64_t step, uint32_t field, std::string_view value);
 
   std::string path_;
-  std::ofstream file_;
+  RecordFile file_;
 };
 
 }  // namespace troupe::observe

@@ -7,9 +7,11 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "apps/inference/model_source.h"
+#include "messages/env/real_disk.h"
 #include "messages/values/json_text.h"
 
 namespace troupe::train {
@@ -29,6 +31,20 @@ std::string three_digits(int number) {
   const std::string digits = std::to_string(number);
   return std::string(digits.size() < 3 ? 3 - digits.size() : 0, '0') + digits;
 }
+
+/// Writes a file anew, whole and durable or not at all. Fails with Unavailable.
+Status write_whole(const std::string& path, std::string_view text) {
+  RealDisk disk;
+  const auto write = [&]() -> Status {
+    TROUPE_ASSIGN(NewFile file, NewFile::create(disk, path));
+    TROUPE_RETURN_IF_FAILED(file.write(text));
+    return file.commit();
+  };
+  const Status status = write();
+  return status.ok() ? status : unavailable(status.text());
+}
+
+constexpr const char* metrics_file = "metrics.jsonl";
 
 }  // namespace
 
@@ -88,21 +104,16 @@ Status RunFolder::begin(const std::string& effective_config) {
   TROUPE_RETURN_IF_FAILED(replace("config.toml", effective_config));
   std::error_code ignored;
   fs::remove(path_ + "/result.json", ignored);
-  append_metrics();
+  return append_metrics();
+}
+
+Status RunFolder::append_metrics() {
+  TROUPE_ASSIGN(metrics_, observe::RecordFile::open(path_ + '/' + metrics_file));
   return {};
 }
 
-void RunFolder::append_metrics() { metrics_ = std::ofstream(path_ + "/metrics.jsonl", std::ios::app); }
-
 Status RunFolder::replace(const std::string& name, const std::string& text) const {
-  const std::string path = path_ + '/' + name, fresh = path + ".new";
-  std::ofstream file(fresh);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(fresh, path, error);
-  if (!file || error) return unavailable("cannot write " + path);
-  return {};
+  return write_whole(path_ + '/' + name, text);
 }
 
 Status RunFolder::keep_location(const config::Checkpoint& checkpoint) const {
@@ -140,17 +151,16 @@ Status RunFolder::write_events(std::string_view graph_def, const observe::Hyperp
   auto events = observe::EventFile::create(path_);
   if (!events) return events.status();
   events_.emplace(std::move(*events));
-  events_->add_graph(graph_def);
-  events_->add_hyperparameters(hyperparameters);
-  return {};
+  TROUPE_RETURN_IF_FAILED(events_->add_graph(graph_def));
+  return events_->add_hyperparameters(hyperparameters);
 }
 
 void RunFolder::log_summary(uint64_t step, std::string_view summary) {
-  if (events_) events_->add_summary(step, summary);
+  if (events_) note(events_->add_summary(step, summary));
 }
 
 void RunFolder::log_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values) {
-  if (events_) events_->add_histograms(step, values);
+  if (events_) note(events_->add_histograms(step, values));
 }
 
 void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
@@ -158,12 +168,20 @@ void RunFolder::log(uint64_t step, const std::vector<std::pair<std::string, doub
       std::chrono::system_clock::now().time_since_epoch());
   nlohmann::ordered_json line = {{"step", step}, {"time", static_cast<double>(now.count()) / 1000}};
   for (const auto& [key, value] : values) line[key] = value;
-  metrics_ << json_line(line) << '\n' << std::flush;
-  if (events_) events_->add_scalars(step, values);
+  const Status logged = metrics_->append(json_line(line) + '\n');
+  const Status shown = events_ ? events_->add_scalars(step, values) : Status();
+  if (logged.ok() && shown.ok()) has_failed_ = false;
+  note(logged);
+  note(shown);
+}
+
+void RunFolder::note(const Status& status) {
+  if (status.ok() || std::exchange(has_failed_, true) || !report_) return;
+  report_(status.text() + "; what the run measures is left out until there is room");
 }
 
 Status RunFolder::forget_metrics_after(uint64_t step) {
-  const std::string name = "metrics.jsonl";
+  const std::string name = metrics_file;
   std::ifstream file(path_ + '/' + name);
   std::string kept;
   bool forgets = false;
@@ -177,10 +195,8 @@ Status RunFolder::forget_metrics_after(uint64_t step) {
       kept += line + '\n';
   }
   if (!forgets) return {};
-  metrics_.close();
   TROUPE_RETURN_IF_FAILED(replace(name, kept));
-  append_metrics();
-  return {};
+  return append_metrics();
 }
 
 }  // namespace troupe::train

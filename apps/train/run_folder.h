@@ -3,7 +3,7 @@
 // live. An object holds a lock on the folder, so that one training at a time uses it. One thread.
 #pragma once
 
-#include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@
 
 #include "apps/config/run_config.h"
 #include "apps/observe/event_file.h"
+#include "apps/observe/record_file.h"
 #include "apps/train/progress.h"
 #include "messages/env/descriptor.h"
 #include "messages/values/status.h"
@@ -62,6 +63,8 @@ class RunFolder {
   void log_histograms(uint64_t step, std::span<const std::pair<std::string, Tensor>> values);
   /// Writes to that file, if there is one, a Summary of TensorFlow.
   void log_summary(uint64_t step, std::string_view summary);
+  /// Has a function told, once until metrics are written again, that a record of the metrics or of that file could not be written.
+  void report_to(std::function<void(const std::string&)> report) { report_ = std::move(report); }
   /// Appends a line {"step": ..., "time": seconds since 1970, "key": value, ...} to the metrics.
   void log(uint64_t step, const std::vector<std::pair<std::string, double>>& values);
   /// Removes the lines of later steps from the metrics, because the run goes on from this one.
@@ -71,12 +74,16 @@ class RunFolder {
   /// Writes a file of the folder anew, whole or not at all.
   Status replace(const std::string& name, const std::string& text) const;
   RunFolder(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
-  void append_metrics();
+  Status append_metrics();
+  /// Reports a failure, unless one has been reported since the metrics were last written.
+  void note(const Status& status);
 
   std::string path_;
   Descriptor lock_;
-  std::ofstream metrics_;
+  std::optional<observe::RecordFile> metrics_;  ///< from begin() on
   std::optional<observe::EventFile> events_;
+  std::function<void(const std::string&)> report_;
+  bool has_failed_ = false;  ///< a record could not be written, which was reported
 };
 
 }  // namespace troupe::train

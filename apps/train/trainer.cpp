@@ -242,6 +242,7 @@ class Run {
 
   /// Writes into the folder, now that the run is known to begin or to go on.
   Status begin_folder() {
+    folder_->report_to(options_.line);
     result_.folder = folder_->path();
     monitor_.set_folder(folder_->path());
     TROUPE_ASSIGN(const auto model, begin_run_folder(*folder_, config_, data_.train->columns(), runtime_));
