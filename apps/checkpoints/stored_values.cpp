@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "actors/checkpoint/checkpoint_shard.h"
@@ -15,7 +18,6 @@ namespace troupe::checkpoints {
 namespace {
 
 constexpr std::string_view safetensors_ending = ".safetensors", index_ending = ".index";
-constexpr uint64_t max_file = uint64_t{1} << 40;
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -24,44 +26,67 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-/// Adds a tensor, or the rows that a part has of one.
-Status add(const SavedTensor& saved, StoredValues& stored) {
-  if (!saved.slice) {
-    stored.values[saved.name] = saved.value;
-    return {};
-  }
-  Tensor& whole = stored.values[saved.slice->of];
-  std::vector<int64_t> dims(saved.value.shape().dims().begin(), saved.value.shape().dims().end());
-  if (dims.empty() || dims[0] != saved.slice->count)
-    return data_loss(stored.source + ": the part " + saved.name + " has other rows than the manifest says");
-  dims[0] = saved.slice->rows;
-  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, saved.value.dtype()));
-  if (!whole.valid()) {
-    TROUPE_ASSIGN(whole, Tensor::allocate(saved.value.dtype(), shape));
-    if (!is_plain(whole.dtype())) return unimplemented(saved.name + ": parts of this type cannot be joined");
-    std::memset(whole.mutable_data(), 0, whole.bytes());
-  }
-  if (whole.shape() != shape || whole.dtype() != saved.value.dtype())
-    return data_loss(stored.source + ": the parts of " + saved.slice->of + " differ in shape");
-  const size_t row =
-      saved.slice->count == 0 ? 0 : saved.value.bytes() / static_cast<size_t>(saved.slice->count);
-  for (int64_t i = 0; i < saved.slice->count; ++i) {
-    const int64_t at = saved.slice->row(i);
-    if (at < 0 || at >= shape[0])
-      return data_loss(stored.source + ": the part " + saved.name + " lies outside its variable");
-    std::memcpy(whole.mutable_data() + static_cast<size_t>(at) * row,
-                saved.value.data() + static_cast<size_t>(i) * row, row);
-  }
-  return {};
+/// Returns the first row of a variable that no part has; nothing if the parts have all rows. Takes memory for the rows of the
+/// parts only, however many the variable is said to have.
+std::optional<int64_t> missing_row(const SavedTensors& parts, int64_t rows) {
+  int64_t there = 0;
+  for (const SavedTensor& part : parts) there += part.slice->count;
+  std::vector<bool> has(static_cast<size_t>(std::min(there + 1, rows)));  // one of these is missing, or none
+  for (const SavedTensor& part : parts)
+    for (int64_t i = 0; i < part.slice->count; ++i)
+      if (const auto row = static_cast<size_t>(part.slice->row(i)); row < has.size()) has[row] = true;
+  const auto missing = std::ranges::find(has, false);
+  return missing == has.end() ? std::nullopt : std::optional<int64_t>(missing - has.begin());
+}
+
+/// Copies the rows of a part, as read_shard() has checked them, into the whole variable.
+void copy_rows(const SavedTensor& part, Tensor& whole) {
+  const size_t row = part.slice->count == 0 ? 0 : part.value.bytes() / static_cast<size_t>(part.slice->count);
+  for (int64_t i = 0; i < part.slice->count; ++i)
+    std::memcpy(whole.mutable_data() + static_cast<size_t>(part.slice->row(i)) * row,
+                part.value.data() + static_cast<size_t>(i) * row, row);
+}
+
+/// Returns the variable that parts make up. Fails with DataLoss unless they have all of its rows.
+Result<Tensor> joined(const std::string& name, const SavedTensors& parts, const std::string& source) {
+  const SavedTensor& first = parts.front();
+  std::vector<int64_t> dims(first.value.shape().dims().begin(), first.value.shape().dims().end());
+  dims[0] = first.slice->rows;
+  TROUPE_ASSIGN(const Shape shape, Shape::make(dims, first.value.dtype()));
+  if (!is_plain(first.value.dtype()))
+    return unimplemented(first.name + ": parts of this type cannot be joined");
+  const auto is_alike = [&](const SavedTensor& part) {
+    return part.slice->rows == dims[0] && part.value.dtype() == first.value.dtype() &&
+           std::ranges::equal(part.value.shape().dims().subspan(1), shape.dims().subspan(1));
+  };
+  if (!std::ranges::all_of(parts, is_alike))
+    return data_loss(source + ": the parts of " + name + " differ in shape");
+  if (shape.elements() == 0) return Tensor::allocate(first.value.dtype(), shape);
+  if (const auto row = missing_row(parts, dims[0]))
+    return data_loss(source + ": " + name + " has " + std::to_string(dims[0]) +
+                     " rows, but no part has row " + std::to_string(*row));
+  TROUPE_ASSIGN(Tensor whole, Tensor::allocate(first.value.dtype(), shape));
+  for (const SavedTensor& part : parts) copy_rows(part, whole);
+  return whole;
 }
 
 Result<StoredValues> read_checkpoint(Disk& disk, const std::string& path) {
   const CheckpointFiles files(disk, folder_of(path));
   TROUPE_ASSIGN(const Manifest manifest, files.manifest(last_part(path)));
   StoredValues stored{path, manifest.round, {}};
+  std::map<std::string, SavedTensors> in_parts;
   for (const ShardFile& file : manifest.files) {
-    TROUPE_ASSIGN(const auto tensors, read_shard(disk, path, file, [](const auto&) { return true; }));
-    for (const SavedTensor& tensor : tensors) TROUPE_RETURN_IF_FAILED(add(tensor, stored));
+    TROUPE_ASSIGN(auto tensors, read_shard(disk, path, file, [](const auto&) { return true; }));
+    for (SavedTensor& tensor : tensors) {
+      if (tensor.slice)
+        in_parts[tensor.slice->of].push_back(std::move(tensor));
+      else
+        stored.values[tensor.name] = std::move(tensor.value);
+    }
+  }
+  for (auto& [name, parts] : in_parts) {
+    TROUPE_ASSIGN(stored.values[name], joined(name, parts, path));
+    parts.clear();
   }
   return stored;
 }
@@ -75,26 +100,40 @@ Result<StoredValues> read_bundle(Disk& disk, const std::string& prefix) {
   return stored;
 }
 
-Result<StoredValues> read_safetensors(Disk& disk, const std::string& path) {
-  TROUPE_ASSIGN(const std::string bytes, read_file(disk, path, max_file));
-  const auto damaged = [&](const Status& status) {
-    return Status(status.code(), path + ": " + status.text());
-  };
-  const auto length =
-      safetensors_header_length(std::string_view(bytes).substr(0, safetensors_prefix), bytes.size());
-  if (!length) return damaged(length.status());
-  const size_t data = safetensors_prefix + *length;
-  const auto entries = read_safetensors_header(std::string_view(bytes).substr(safetensors_prefix, *length),
-                                               bytes.size() - data);
-  if (!entries) return damaged(entries.status());
-  StoredValues stored{path, 0, {}};
-  size_t at = data;
-  for (const TensorEntry& entry : *entries) {
+/// Fills `into` from byte `offset` on. Fails with DataLoss if the file ends before.
+Status read_all(ReadableFile& file, uint64_t offset, std::span<std::byte> into) {
+  TROUPE_ASSIGN(const size_t count, file.read(offset, into));
+  return count == into.size() ? Status() : data_loss("it ends while it is read");
+}
+
+Result<std::string> read_text(ReadableFile& file, uint64_t offset, uint64_t bytes) {
+  std::string text(bytes, '\0');
+  TROUPE_RETURN_IF_FAILED(read_all(file, offset, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+/// Reads the tensors of a file, one after the other.
+Status read_safetensors(ReadableFile& file, std::map<std::string, Tensor>& values) {
+  TROUPE_ASSIGN(const uint64_t bytes, file.size());
+  TROUPE_ASSIGN(const std::string prefix, read_text(file, 0, std::min<uint64_t>(bytes, safetensors_prefix)));
+  TROUPE_ASSIGN(const uint64_t length, safetensors_header_length(prefix, bytes));
+  TROUPE_ASSIGN(const std::string header, read_text(file, safetensors_prefix, length));
+  uint64_t at = safetensors_prefix + length;
+  TROUPE_ASSIGN(const auto entries, read_safetensors_header(header, bytes - at));
+  for (const TensorEntry& entry : entries) {
     TROUPE_ASSIGN(Tensor value, Tensor::allocate(entry.dtype, entry.shape));
-    std::memcpy(value.mutable_data(), bytes.data() + at, entry.bytes());
+    TROUPE_RETURN_IF_FAILED(read_all(file, at, {value.mutable_data(), value.bytes()}));
     at += entry.bytes();
-    stored.values[entry.name] = std::move(value);
+    values[entry.name] = std::move(value);
   }
+  return {};
+}
+
+Result<StoredValues> read_safetensors(Disk& disk, const std::string& path) {
+  TROUPE_ASSIGN(const auto file, disk.open(path));
+  StoredValues stored{path, 0, {}};
+  const Status status = read_safetensors(*file, stored.values);
+  if (!status.ok()) return Status(status.code(), path + ": " + status.text());
   return stored;
 }
 
