@@ -70,8 +70,9 @@ int watch(const std::string& path) {
   const Keyboard keyboard;
   const bool terminal = isatty(STDOUT_FILENO) != 0;
   constexpr int interval = 1000;  // milliseconds
-  for (bool is_first = true; !stop; is_first = false) {
-    auto state = observe::ask_run(*folder, "GET", "/status");
+  for (bool is_first = true; !stop && std::ferror(stdout) == 0; is_first = false) {
+    auto state = observe::ask_run(*folder, "GET", "/status", &stop);
+    if (stop) break;
     const bool has_ended = !state && !is_first;
     if (has_ended) state = observe::state_of_run(*folder);
     if (!state) return failed(state.status());

@@ -29,7 +29,8 @@ class Exchange {
     parser_.body_limit(max_answer);
   }
 
-  error_code run(const std::string& path, std::chrono::nanoseconds timeout) {
+  error_code run(const std::string& path, std::chrono::nanoseconds timeout, const std::atomic<bool>* stop) {
+    constexpr auto tick = std::chrono::milliseconds(50);
     error_code error;
     stream_.socket().connect({path}, error);
     if (error) return error;
@@ -39,7 +40,10 @@ class Exchange {
       if (failure) return;
       beast::http::async_read(stream_, buffer_, parser_, [&](error_code end, size_t) { error = end; });
     });
-    context_.run();
+    while (!context_.stopped()) {
+      if (stop && *stop) return asio::error::operation_aborted;
+      context_.run_for(tick);
+    }
     return error;
   }
   HttpAnswer answer() { return {parser_.get().result_int(), std::move(parser_.get().body())}; }
@@ -55,15 +59,16 @@ class Exchange {
 }  // namespace
 
 Result<HttpAnswer> ask(const std::string& socket, const std::string& method, const std::string& target,
-                       std::chrono::nanoseconds timeout) {
+                       std::chrono::nanoseconds timeout, const std::atomic<bool>* stop) {
   TROUPE_ASSIGN(const auto path, SocketPath::of(socket));
   Exchange exchange(method, target);
-  const error_code error = exchange.run(path.text(), timeout);
+  const error_code error = exchange.run(path.text(), timeout, stop);
   if (!error) return exchange.answer();
   const std::string text = socket + ": " + error.message();
   if (error == boost::system::errc::no_such_file_or_directory ||
       error == boost::system::errc::connection_refused)
     return not_found("nothing listens at " + text);
+  if (error == asio::error::operation_aborted) return Status(Code::Cancelled, "not waited for " + text);
   if (error == boost::system::errc::permission_denied) return Status(Code::PermissionDenied, text);
   if (error == beast::error::timeout) return deadline_exceeded("no answer from " + text);
   return unavailable(text);

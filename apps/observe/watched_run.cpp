@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <charconv>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr auto patience = std::chrono::minutes(10);  // a checkpoint may take long
+constexpr std::chrono::seconds patience(5);
+constexpr std::chrono::minutes patience_for_actions(10);  // a checkpoint may take long
 
 /// Returns the JSON object in a file; nothing if there is none.
 std::optional<Json> object_in(const std::string& path) {
@@ -52,6 +54,25 @@ std::string how_it_ended(const std::string& folder) {
                       : "its last one ended without a result, not before " + last;
 }
 
+/// Asks a run that trains, as ask_run() does.
+Result<Json> ask_within(std::chrono::seconds time, const std::string& folder, const std::string& method,
+                        const std::string& target, const std::atomic<bool>* stop) {
+  auto answer = http::ask(folder + '/' + socket_name, method, target, time, stop);
+  if (!answer && answer.status().code() == Code::NotFound)
+    return not_found("no training runs in " + folder + ": " + how_it_ended(folder));
+  if (!answer && answer.status().code() == Code::DeadlineExceeded)
+    return deadline_exceeded("the training in " + folder + " has not answered for " +
+                             std::to_string(time.count()) +
+                             " s: its process is stopped, or gets no time of a processor");
+  if (!answer) return answer.status();
+  Json json = Json::parse(answer->body, nullptr, false);
+  if (!json.is_object()) return data_loss("the run in " + folder + " has answered something else than JSON");
+  if (answer->status == 200) return json;
+  const auto text = json.find("error");
+  const std::string why = text != json.end() && text->is_string() ? text->get<std::string>() : answer->body;
+  return answer->status == 501 ? unimplemented(why) : failed_precondition(folder + ": " + why);
+}
+
 }  // namespace
 
 Result<std::string> find_run(const std::string& path) {
@@ -72,17 +93,11 @@ Result<std::string> find_run(const std::string& path) {
   return found;
 }
 
-Result<Json> ask_run(const std::string& folder, const std::string& method, const std::string& target) {
-  auto answer = http::ask(folder + '/' + socket_name, method, target, patience);
-  if (!answer && answer.status().code() == Code::NotFound)
-    return not_found("no training runs in " + folder + ": " + how_it_ended(folder));
-  if (!answer) return answer.status();
-  Json json = Json::parse(answer->body, nullptr, false);
-  if (!json.is_object()) return data_loss("the run in " + folder + " has answered something else than JSON");
-  if (answer->status == 200) return json;
-  const auto text = json.find("error");
-  const std::string why = text != json.end() && text->is_string() ? text->get<std::string>() : answer->body;
-  return answer->status == 501 ? unimplemented(why) : failed_precondition(folder + ": " + why);
+Result<Json> ask_run(const std::string& folder, const std::string& method, const std::string& target,
+                     const std::atomic<bool>* stop) {
+  auto state = ask_within(patience, folder, "GET", "/status", stop);
+  if (!state || (method == "GET" && target == "/status")) return state;
+  return ask_within(patience_for_actions, folder, method, target, stop);
 }
 
 Result<Json> state_of_run(const std::string& folder) {

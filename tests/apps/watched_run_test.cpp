@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/support/comes_true.h"
 
 namespace troupe {
 namespace {
@@ -28,6 +29,15 @@ using Arguments = test::DigitsRuns::Arguments;
 using Json = nlohmann::json;
 
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
+
+/// Returns whether a process has a handler for a signal.
+bool catches(pid_t process, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("SigCgt:"))
+      return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+  return false;
+}
 
 /// A connection to a server, as a browser has it.
 class Browser {
@@ -222,6 +232,28 @@ BOOST_AUTO_TEST_CASE(top_repeats_the_state_until_the_run_ends) {
   BOOST_TEST(training->end(SIGTERM) == 128 + SIGTERM);
   BOOST_TEST(top.end() == 0, top.output());
   BOOST_TEST(says(top.output(), "ended: stopped"), top.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_frozen_run_is_not_waited_for) {
+  train();
+  Program top(TROUPE_PROGRAM, {"top", run_folder});
+  BOOST_TEST_REQUIRE(top.wait_for("watched: "), top.output());
+  BOOST_TEST_REQUIRE(::kill(training->process(), SIGSTOP) == 0);
+  const std::string why = "the training in " + run_folder + " has not answered for 5 s";
+  const Output status = call({"status", run_folder});
+  BOOST_TEST(status.code != 0);
+  BOOST_TEST(says(status.text, why), status.text);
+  BOOST_TEST(says(call({"ctl", run_folder, "checkpoint"}).text, why));
+  BOOST_TEST(top.end() != 0);
+  BOOST_TEST(says(top.output(), why), top.output());
+
+  Program waiting(TROUPE_PROGRAM, {"top", run_folder});
+  BOOST_TEST(test::comes_true([&] { return catches(waiting.process(), SIGINT); }));
+  const auto begin = std::chrono::steady_clock::now();
+  BOOST_TEST(waiting.end(SIGINT) == 0, waiting.output());
+  BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(4)));
+  BOOST_TEST_REQUIRE(::kill(training->process(), SIGCONT) == 0);
+  BOOST_TEST(call({"ctl", run_folder, "checkpoint"}).code == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_with_a_long_path_has_a_socket) {
