@@ -11,7 +11,7 @@ namespace troupe::http {
 
 class SocketPath {
  public:
-  /// Fails with NotFound if there is no such folder.
+  /// Fails with NotFound if there is no such folder, and with Unavailable if the system refuses.
   static Result<SocketPath> of(const std::string& path);
 
   /// Returns the short path, which is valid in this process as long as the object lives.

@@ -1,5 +1,7 @@
 #include "messages/env/disk.h"
 
+#include <new>
+
 namespace troupe {
 
 std::string folder_of(std::string_view path) {
@@ -30,7 +32,13 @@ Result<std::string> read_file(Disk& disk, const std::string& path, uint64_t max_
   if (size > max_bytes)
     return resource_exhausted("'" + path + "' has " + std::to_string(size) + " bytes; at most " +
                               std::to_string(max_bytes) + " bytes are allowed");
-  std::string content(size, '\0');
+  std::string content;
+  try {
+    content.resize(size);
+  } catch (const std::bad_alloc&) {
+    return resource_exhausted("'" + path + "' has " + std::to_string(size) +
+                              " bytes, for which there is no memory");
+  }
   TROUPE_ASSIGN(const size_t read, file->read(0, std::as_writable_bytes(std::span(content))));
   content.resize(read);
   return content;

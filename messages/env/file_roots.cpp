@@ -35,6 +35,8 @@ FileRoots::FileRoots(const std::vector<std::string>& folders) {
 }
 
 Status FileRoots::check(const std::string& path) const {
+  if (path.find('\0') != std::string::npos)
+    return invalid_argument("the path '" + path.substr(0, path.find('\0')) + "...' contains a NUL byte");
   if (folders_.empty()) return {};
   const fs::path given(path);
   if (std::ranges::find(given, "..") != given.end())

@@ -13,7 +13,7 @@ class FileRoots {
   /// Relative folders start at the current working folder. If there are no folders, files may lie anywhere.
   explicit FileRoots(const std::vector<std::string>& folders = {});
 
-  /// Fails with PermissionDenied if the path contains "..", or leads out of the folders when its symbolic links are followed.
+  /// Fails with InvalidArgument for a NUL byte, with PermissionDenied for "..", or if its symbolic links lead out of the folders.
   Status check(const std::string& path) const;
 
  private:

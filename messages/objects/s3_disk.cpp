@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "messages/objects/s3_client.h"
 #include "messages/objects/s3_upload.h"
@@ -12,6 +13,7 @@ namespace troupe {
 namespace {
 
 constexpr size_t block_bytes = size_t{8} << 20;  ///< of a request for a part of an object
+constexpr size_t max_pages = 10'000;             ///< of a listing; stores put up to 1000 entries on a page
 
 /// Decodes the keys of a listing, which are asked for in the encoding of URLs: "%2F" and '+' for a space.
 std::string decoded(std::string_view text) {
@@ -117,11 +119,18 @@ class S3Disk final : public ObjectDisk {
         entries.push_back({name.substr(prefix.size()), is_folder});
     };
     std::string token;
+    size_t pages = 0;
     do {
+      if (++pages > max_pages)
+        return resource_exhausted("the store lists '" + folder + "' in more than " +
+                                  std::to_string(max_pages) + " pages");
       TROUPE_ASSIGN(const std::string page, list_page(place.bucket, prefix, token, {}));
       for (const auto element : xml_elements(page, "Contents")) add(element, "Key", false);
       for (const auto element : xml_elements(page, "CommonPrefixes")) add(element, "Prefix", true);
-      token = xml_value(page, "NextContinuationToken").value_or("");
+      const std::string before = std::exchange(token, xml_value(page, "NextContinuationToken").value_or(""));
+      if (!token.empty() && token == before)
+        return data_loss("the store lists '" + folder + "' without an end: the page after " + token +
+                         " is followed by itself");
     } while (!token.empty());
     std::ranges::sort(entries, {}, &Entry::name);
     return entries;

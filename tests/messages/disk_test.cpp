@@ -128,6 +128,13 @@ BOOST_AUTO_TEST_CASE(a_disk_with_roots_refuses_what_lies_elsewhere) {
   BOOST_TEST(!fs::exists(outside.path() + "/new"));
 }
 
+BOOST_AUTO_TEST_CASE(a_path_is_not_cut_at_a_nul_byte) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.write("a", "mine") + std::string("\0x", 2);
+  for (const FileRoots& roots : {FileRoots(), FileRoots({folder.path()})})
+    BOOST_TEST((RealDisk(roots).open(path).status().code() == Code::InvalidArgument));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_no_regular_file_is_refused_at_once) {
   const test::TemporaryFolder folder;
   const std::string pipe = folder.path() + "/pipe";

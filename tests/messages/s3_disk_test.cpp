@@ -129,6 +129,12 @@ BOOST_AUTO_TEST_CASE(folders_are_prefixes_and_long_listings_have_pages) {
 
 // ---- Failures
 
+BOOST_AUTO_TEST_CASE(a_listing_without_an_end_is_an_error) {
+  server.put("lab/z/1", "x");
+  server.set_page(0);
+  check_contains(disk->list("s3://lab/z").status(), Code::DataLoss, {"s3://lab/z", "without an end"});
+}
+
 BOOST_AUTO_TEST_CASE(a_request_that_fails_in_passing_is_tried_again_whichever_it_is) {
   const std::string content = content_of(2500);
   const auto use = [&](const std::string& path) {

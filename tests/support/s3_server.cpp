@@ -234,9 +234,9 @@ struct S3Server::Impl {
       found.emplace(key.substr(0, slash == std::string::npos ? slash : slash + 1),
                     slash != std::string::npos);
     }
-    std::string text = "<ListBucketResult>", last;
     size_t count = 0;
     const size_t limit = to.find("max-keys") ? std::stoull(*to.find("max-keys")) : page;
+    std::string text = "<ListBucketResult>", last = limit == 0 ? "itself" : "";
     for (auto at = found.upper_bound(after); at != found.end(); ++at) {
       if (count++ == limit) {
         text += "<NextContinuationToken>" + last + "</NextContinuationToken>";

@@ -41,7 +41,7 @@ class S3Server {
   void remove(const std::string& path);
   size_t open_uploads() const;
   size_t requests() const;
-  /// How many objects a page of a listing has at most.
+  /// How many objects a page of a listing has at most. 0: a page without objects is followed by itself, without an end.
   void set_page(size_t objects);
 
  private:
