@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include "actors/net/certificate_files.h"
 #include "actors/net/certificates.h"
 #include "apps/cluster/processes.h"
 #include "messages/env/real_disk.h"
@@ -34,6 +35,7 @@ class Folder {
     return read_file(disk_, path_ + '/' + name, max_bytes);
   }
   Status make() { return make_folders(disk_, path_); }
+  const std::string& path() const { return path_; }
   const std::vector<std::string>& written() const { return written_; }
 
  private:
@@ -42,9 +44,30 @@ class Folder {
   std::vector<std::string> written_;
 };
 
+/// Fails if a file could not be read for another reason than that there is none.
+Status check_read(const Result<std::string>& file) {
+  return file || file.status().code() == Code::NotFound ? Status() : file.status();
+}
+
+/// Returns the authority in the folder, or makes one where there is none at all: a new one in the place of another would make all
+/// certificates worthless that nodes have already.
 Result<KeyPair> authority_in(Folder& folder, const std::string& cluster) {
   const auto certificate = folder.read("ca.pem"), key = folder.read("ca.key");
-  if (certificate && key) return KeyPair{*certificate, *key};
+  TROUPE_RETURN_IF_FAILED(check_read(certificate));
+  TROUPE_RETURN_IF_FAILED(check_read(key));
+  if (certificate && key) {
+    const std::string authority = folder.path() + "/ca.pem";
+    if (const Status status = check_valid({authority, folder.path() + "/ca.key", authority}); !status.ok())
+      return Status(status.code(), status.text() +
+                                       "; another folder gets a new authority, whose certificates " +
+                                       "all nodes then need");
+    return KeyPair{*certificate, *key};
+  }
+  if (certificate || key)
+    return failed_precondition(folder.path() + " has " + (certificate ? "ca.pem" : "ca.key") + " but no " +
+                               (certificate ? "ca.key" : "ca.pem") +
+                               ": copy it there to use this authority again; another folder gets a new "
+                               "authority, whose certificates all nodes then need");
   TROUPE_ASSIGN(auto authority, make_authority(cluster, valid));
   TROUPE_RETURN_IF_FAILED(folder.write("ca", authority));
   return authority;

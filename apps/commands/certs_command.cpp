@@ -1,6 +1,7 @@
 // The subcommand certs: creates certificates for the tasks of a cluster file.
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,14 @@ int certs(const CertsArguments& arguments) {
   const auto written = cluster::write_certificates(arguments.folder, *spec);
   if (!written) return failed(written.status(), arguments.json);
   print_files(*written, arguments.json);
+  if (!spec->tls)
+    std::fprintf(
+        stderr,
+        "troupe: %s has no [cluster.tls]: its nodes do not use the certificates, and their links stay "
+        "plain, until it names them:\n[cluster.tls]\ncert = \"%s/{job}-{task}.pem\"\n"
+        "key = \"%s/{job}-{task}.key\"\nca = \"%s/ca.pem\"\n",
+        arguments.cluster_file.c_str(), arguments.folder.c_str(), arguments.folder.c_str(),
+        arguments.folder.c_str());
   return 0;
 }
 
