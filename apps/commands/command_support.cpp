@@ -38,13 +38,22 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
   return app.add_subcommand(name, what)->footer(std::string("Example: ") + example);
 }
 
+CLI::Validator size_value(bool thousands) {
+  const CLI::AsSizeValue size(thousands);
+  return CLI::Validator(
+      [size](std::string& text) {
+        return text.starts_with('-') ? "expected a number of bytes, found " + text : size(text);
+      },
+      size.get_description());
+}
+
 void add_memory(CLI::App& command, size_t& memory) {
   command
       .add_option(
           "--memory", memory,
           "the most memory for the tensors of a process, in bytes or as 8GB, 512MiB; default: 80 % of the "
           "memory of the machine or of its cgroup, divided equally among the processes started here")
-      ->transform(CLI::AsSizeValue(true));
+      ->transform(size_value(true));
 }
 
 void add_transport(CLI::App& command, Transport& transport) {

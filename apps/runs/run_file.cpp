@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "apps/config/mistake_places.h"
 #include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
+#include "apps/text/escaped.h"
 #include "apps/train/fit_data.h"
 #include "kernels/core/kernel.h"
+#include "messages/values/json_text.h"
 
 namespace troupe::runs {
 namespace {
@@ -51,7 +54,11 @@ Result<RunFileText> read_run_file(Disk& disk, const std::string& path) {
   if (path.ends_with(".csv") || path.ends_with(".tsv"))
     return invalid_argument(path + " is a table, not a run file; `troupe init " + path +
                             "` writes a run file for it");
-  return RunFileText{std::move(text), path, std::filesystem::absolute(path).parent_path().string()};
+  std::string folder = std::filesystem::absolute(path).parent_path().string();
+  if (!strict_json_line(folder))
+    return invalid_argument("the name of the folder " + escaped(folder) +
+                            " is not UTF-8, so that the files of a run could not name the data in it");
+  return RunFileText{std::move(text), path, std::move(folder)};
 }
 
 Result<config::RunConfig> parse_run_file(const RunFileText& file, const std::vector<std::string>& settings) {
