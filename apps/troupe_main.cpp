@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -120,12 +121,21 @@ int run_or_say_why_not(int argc, char** argv) try {
   return failed(Status(Code::Unknown, error.what()), wants_json(argc, argv), 1);
 }
 
-/// Writes what is left of the output. Returns the exit code, which is not 0 if any part of the output could not be written.
+/// Lets writes fail whose reader has gone, or for which a file would become larger than is allowed. Otherwise the system would end
+/// the process: a node or a server by the end of what reads its log.
+void let_writes_fail() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// Writes what is left of the output. Returns the exit code, which is not 0 if any part of the output could not be written. A
+/// reader that has gone, such as head, needs no message.
 int end_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   // The reason of an earlier failure is not kept; that of one more write is most likely the same.
   if (errno == 0 && ::write(STDOUT_FILENO, "\n", 1) == 1) errno = EIO;
+  if (errno == EPIPE) return code == 0 ? exit_code_of(SIGPIPE) : code;
   std::fprintf(stderr, "troupe: cannot write to standard output: %s\n", std::strerror(errno));
   return code == 0 ? 1 : code;
 }
@@ -134,5 +144,6 @@ int end_output(int code) {
 }  // namespace troupe::commands
 
 int main(int argc, char** argv) {
+  troupe::commands::let_writes_fail();
   return troupe::commands::end_output(troupe::commands::run_or_say_why_not(argc, argv));
 }

@@ -146,6 +146,52 @@ BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_a_failure) {
   }
 }
 
+// A training goes on when the reader of its output has gone, and says so by its exit code.
+BOOST_AUTO_TEST_CASE(a_reader_that_goes_ends_nothing) {
+  const std::string code = folder.path() + "/code";
+  Arguments arguments = {"-c", "{ \"$0\" \"$@\"; echo $? > " + code + "; } | true", TROUPE_PROGRAM};
+  Program program("/bin/sh", arguments + run("train", "unread", brief));
+  BOOST_TEST(program.end() == 0);
+  BOOST_TEST(program.output() == "");
+  int ended = 0;
+  std::ifstream(code) >> ended;
+  BOOST_TEST(ended == 128 + SIGPIPE);
+  BOOST_TEST(weights("unread").tensors.size() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_would_be_too_large_is_an_error) {
+  Arguments arguments = {"-c", "ulimit -f 10; exec \"$0\" \"$@\"", TROUPE_PROGRAM};
+  Program program("/bin/sh", arguments + run("train", "large", brief));
+  BOOST_TEST(program.end() > 0, program.output());
+  BOOST_TEST(says(program.output(), "File too large"), program.output());
+}
+
+// Certificates.
+
+BOOST_AUTO_TEST_CASE(an_authority_is_never_replaced) {
+  const std::string tasks = "[cluster]\nname = 'lab'\n[jobs]\nworker = ['127.0.0.1:1']\n";
+  const Arguments certs = {"certs", folder.path() + "/certs", "--cluster", folder.write("lab.toml", tasks)};
+  const auto call = [&] {
+    Program program(TROUPE_PROGRAM, certs);
+    const int code = program.end();
+    return std::pair(code, program.output());
+  };
+  const auto first = call();
+  BOOST_TEST(first.first == 0, first.second);
+  BOOST_TEST(says(first.second, "lab.toml has no [cluster.tls]"), first.second);
+  BOOST_TEST(call().first == 0);
+  for (const auto& [gone, left] : {std::pair("ca.key", "ca.pem"), std::pair("ca.pem", "ca.key")}) {
+    const std::string path = folder.path() + "/certs/" + gone, away = folder.path() + '/' + gone;
+    fs::rename(path, away);
+    const auto refused = call();
+    BOOST_TEST(refused.first > 0);
+    BOOST_TEST(says(refused.second, std::string("/certs has ") + left + " but no " + gone), refused.second);
+    BOOST_TEST(!fs::exists(path));
+    fs::rename(away, path);
+  }
+  BOOST_TEST(call().first == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_a_matter_of_usage) {
   const std::string none = folder.path() + "/none.toml";
   for (const Arguments& arguments : std::vector<Arguments>{{"train", none},
@@ -162,6 +208,23 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_a_matter_of_usage) {
 }
 
 // Folders of runs.
+
+BOOST_AUTO_TEST_CASE(a_folder_whose_name_is_no_text_is_refused_before_the_training) {
+  const fs::path odd = folder.path() + "/d\xff";
+  fs::create_directory(odd);
+  fs::copy_file(digits, odd / "digits.toml");
+  Program program(TROUPE_PROGRAM, {"train", odd / "digits.toml"});
+  BOOST_TEST(program.end() == 2, program.output());
+  BOOST_TEST(says(program.output(), "/d\\xff is not UTF-8"), program.output());
+}
+
+BOOST_AUTO_TEST_CASE(a_size_is_not_negative) {
+  Program program(TROUPE_PROGRAM, run("train", "x", {"--memory", "-5"}));
+  BOOST_TEST(program.end() == 2, program.output());
+  BOOST_TEST(says(program.output(),
+                  "--memory: expected a number of bytes, such as 1000000, 8GB or 512MiB; found '-5'"),
+             program.output());
+}
 
 BOOST_AUTO_TEST_CASE(a_name_leads_to_no_other_folder) {
   for (const std::string name : {"../outside", "a/b", ".."}) {
