@@ -69,9 +69,8 @@ std::optional<Route> parse_route(std::string_view rest) {
     const std::string_view text = take_until(rest, "/:");
     if (is_number) {
       int64_t number = 0;
-      if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size() ||
-          text.empty())
-        return {};
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error != std::errc() || end != text.data() + text.size()) return {};
       route.version.number = number;
     } else {
       route.version.label = text;

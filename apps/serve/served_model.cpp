@@ -1,10 +1,29 @@
 #include "apps/serve/served_model.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "apps/runs/trained_run.h"
 
 namespace troupe::serve {
+namespace {
+
+/// Returns the names and sizes of the files in a folder and those in it, by which a change of them is noticed.
+std::string files_in(Disk& disk, const std::string& folder, int levels = 4) {
+  const auto entries = disk.list(folder);
+  if (!entries) return entries.status().text();
+  std::string text;
+  for (const Disk::Entry& entry : *entries) {
+    const std::string path = folder + '/' + entry.name;
+    const auto info = disk.info(path);
+    text += path + ' ' + std::to_string(info ? info->bytes : 0) + '\n';
+    if (entry.is_folder && levels > 1) text += files_in(disk, path, levels - 1);
+  }
+  return text;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<ServedModel>> ServedModel::open(Disk& disk, ServedModelOptions options) {
   std::unique_ptr<ServedModel> model(new ServedModel(disk, std::move(options)));
@@ -61,27 +80,46 @@ Result<std::shared_ptr<Version>> ServedModel::load_version(const VersionPlace& p
   return std::make_shared<Version>(place.number, run.model, run.classes(), options_.batching);
 }
 
+/// Loads a version. Returns why it could not be loaded, unless that is known.
+Status ServedModel::add_version(const VersionPlace& place) {
+  constexpr auto retry = std::chrono::minutes(1);  // files may change without another size
+  const auto now = std::chrono::steady_clock::now();
+  std::string files = files_in(disk_, place.path);
+  Failed& failed = failed_[place.number];
+  const bool is_known = failed.files == files;
+  if (is_known && now - failed.when < retry) return {};
+  auto version = load_version(place);
+  if (!version) {
+    failed = {std::move(files), now};
+    return is_known ? Status()
+                    : Status(version.status().code(), place.path + ": " + version.status().message());
+  }
+  failed_.erase(place.number);
+  const std::lock_guard guard(mutex_);
+  versions_.emplace(place.number, std::move(*version));
+  return {};
+}
+
 Status ServedModel::refresh() {
-  TROUPE_ASSIGN(const auto found, find_versions(disk_, options_.path));
-  const std::vector<VersionPlace> places = wanted(found);
+  const auto found = find_versions(disk_, options_.path);
+  const std::string before = std::exchange(not_found_, found ? "" : found.status().text());
+  if (!found) return before == not_found_ ? Status() : found.status();
+  const std::vector<VersionPlace> places = wanted(*found);
+  const auto is_there = [&](int64_t number) {
+    return std::ranges::find(places, number, &VersionPlace::number) != places.end();
+  };
+  std::erase_if(failed_, [&](const auto& one) { return !is_there(one.first); });
   Status failure;
   for (const VersionPlace& place : places) {
     const auto known = versions();
     if (std::ranges::find(known, place.number) != known.end()) continue;
-    auto version = load_version(place);
-    if (!version) {
-      failure = Status(version.status().code(), place.path + ": " + version.status().message());
-      continue;
-    }
-    const std::lock_guard guard(mutex_);
-    versions_.emplace(place.number, std::move(*version));
+    if (const Status status = add_version(place); !status.ok()) failure = status;
   }
   std::vector<std::shared_ptr<Version>> dropped;  // destroyed after the lock is released
   const std::lock_guard guard(mutex_);
   const auto newest = versions_.empty() ? 0 : versions_.rbegin()->first;
   for (auto at = versions_.begin(); at != versions_.end();) {
-    const bool stays =
-        at->first == newest || std::ranges::find(places, at->first, &VersionPlace::number) != places.end();
+    const bool stays = at->first == newest || is_there(at->first);
     if (!stays) dropped.push_back(std::move(at->second));
     at = stays ? std::next(at) : versions_.erase(at);
   }

@@ -3,6 +3,7 @@
 // has been answered. Any thread.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,18 +53,27 @@ class ServedModel {
   Result<std::shared_ptr<Version>> find(const Wanted& wanted) const;
   /// Returns the numbers of the versions that are served, ascending.
   std::vector<int64_t> versions() const;
-  /// Loads new versions and drops old ones, as the folder says now. Blocks. Returns what could not be loaded. One thread at a time.
+  /// Loads new versions and drops old ones, as the folder says now. Blocks. Returns what could not be loaded, once: a version is
+  /// tried again when its files are others or, without a word, after a minute. One thread at a time.
   Status refresh();
 
  private:
+  struct Failed {
+    std::string files;  ///< as files_in() says
+    std::chrono::steady_clock::time_point when = {};
+  };
   ServedModel(Disk& disk, ServedModelOptions options) : disk_(disk), options_(std::move(options)) {}
   std::vector<VersionPlace> wanted(const std::vector<VersionPlace>& found) const;
+  Status add_version(const VersionPlace& place);
   Result<std::shared_ptr<Version>> load_version(const VersionPlace& place) const;
 
   Disk& disk_;
   const ServedModelOptions options_;
   mutable std::mutex mutex_;
   std::map<int64_t, std::shared_ptr<Version>> versions_;  ///< by number
+  // Of refresh():
+  std::map<int64_t, Failed> failed_;  ///< by number, the versions that could not be loaded
+  std::string not_found_;             ///< why no version was found at the last call; empty: some were
 };
 
 }  // namespace troupe::serve

@@ -11,9 +11,14 @@ Result<std::vector<VersionPlace>> checkpoints_of(Disk& disk, const std::string& 
   const CheckpointFiles files(disk, inference::checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
   std::vector<VersionPlace> versions;
-  for (const std::string& name : names)
-    if (const auto manifest = files.manifest(name))  // it may be damaged, or deleted meanwhile
+  Status damage;
+  for (const std::string& name : names) {
+    if (const auto manifest = files.manifest(name))
       versions.push_back({static_cast<int64_t>(manifest->round), files.path(name)});
+    else  // it is damaged, or was deleted meanwhile
+      damage = manifest.status();
+  }
+  if (versions.empty() && damage.code() == Code::DataLoss) return damage;
   if (versions.empty()) return not_found("the run " + run + " has no checkpoint yet in its folder");
   return versions;
 }

@@ -1,6 +1,7 @@
 // Models served over HTTP by the real program: answers, versions, limits, and ends.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/ssl.hpp>
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/http_client.h"
+#include "tests/support/comes_true.h"
 
 namespace troupe {
 namespace {
@@ -253,6 +255,28 @@ BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
       client.get("/v1/models/digits/labels/stable").json().at("model_version_status")[0].at("version") ==
       "1");
   BOOST_TEST(client.get("/v1/models/digits/metadata").json().at("model_spec").at("version") == "2");
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_version_is_reported_once) {
+  for (const char* const number : {"1", "2"}) {
+    Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
+    BOOST_TEST_REQUIRE(exporting.end() == 0, exporting.output());
+  }
+  fs::rename(path("models/2"), path("whole"));
+  serve({"digits=" + path("models")});
+  fs::copy(path("whole"), path("models/3"), fs::copy_options::recursive);
+  fs::resize_file(path("models/3/saved_model.pb"), 1000);
+  BOOST_TEST(server->wait_for("a new version was not loaded"), server->output());
+  fs::resize_file(path("models/3/saved_model.pb"), 900);  // another change of the files
+  BOOST_TEST(server->wait_for("a new version was not loaded"), server->output());
+  fs::rename(path("whole"), path("models/4"));
+  Plain client(port);
+  const auto is_newest = [&] {
+    return client.get("/v1/models/digits").json().at("model_version_status")[0].at("version") == "4";
+  };
+  BOOST_TEST(test::comes_true(is_newest));
+  server->end(SIGTERM);
+  BOOST_TEST(std::count(server->output().begin(), server->output().end(), '\n') == 3, server->output());
 }
 
 // Limits.
