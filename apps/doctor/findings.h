@@ -19,8 +19,8 @@ struct Finding {
   std::string remedy;  ///< what helps; empty if nothing is wrong
 };
 
-/// Looks at the processor, memory, limits and programs of this machine, and at the space for runs in `directory`, which need
-/// not exist.
+/// Looks at the processor, memory, limits, programs and GPUs of this machine, at the space for runs in `directory`, which need
+/// not exist, and at the parts of this program that a build may lack.
 std::vector<Finding> check_machine(const std::string& directory);
 
 /// Looks at a cluster file: the certificates of all tasks whose files are here, and whether the ports of tasks on this machine

@@ -12,7 +12,10 @@
 #include <sstream>
 #include <thread>
 
+#include "actors/net/ucx_network.h"
 #include "apps/doctor/findings.h"
+#include "devices/gpus.h"
+#include "messages/objects/s3_disk.h"
 
 namespace troupe::doctor {
 namespace {
@@ -145,6 +148,22 @@ Finding program(const std::string& name, const std::string& use, const std::stri
   return {Level::Warn, "program " + name, "not found; " + use + " needs it", "apt-get install " + package};
 }
 
+/// Says how many GPUs the program can use, or why it can use none. A machine needs none.
+Finding gpus() {
+  const auto count = count_gpus();
+  return {Level::Ok, "GPUs", count ? std::to_string(*count) : count.status().text(), {}};
+}
+
+/// Says which parts the program has that a build may lack.
+Finding parts_of_program() {
+  const bool has_s3 = make_s3_disk({}).status().code() != Code::Unimplemented;
+  return {
+      Level::Ok,
+      "parts of the program",
+      fmt::format("{} UCX, {} libcurl (s3://)", has_ucx() ? "with" : "without", has_s3 ? "with" : "without"),
+      {}};
+}
+
 }  // namespace
 
 std::vector<Finding> check_machine(const std::string& directory) {
@@ -156,7 +175,9 @@ std::vector<Finding> check_machine(const std::string& directory) {
           clock(),
           space(directory),
           program("dot", "a picture of a graph", "graphviz"),
-          program("ssh", "a cluster on several hosts", "openssh-client")};
+          program("ssh", "a cluster on several hosts", "openssh-client"),
+          gpus(),
+          parts_of_program()};
 }
 
 }  // namespace troupe::doctor

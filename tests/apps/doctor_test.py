@@ -33,7 +33,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         found = doctor("--directory", "not/there/yet")
-        assert {"processor", "memory", "shared memory", "open files", "clock", "space for runs"} <= set(found), found
+        assert {"processor", "memory", "shared memory", "open files", "clock", "space for runs", "GPUs"} <= set(found), found
+        assert "UCX" in found["parts of the program"]["state"], found
         assert folder in found["space for runs"]["state"], found["space for runs"]
         assert doctor(PATH="/nowhere")["program dot"]["level"] == "warn"
         doctor("--directory", "/proc/none", code=1)
