@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_with_other_samples_says_so) {
   options.line = [&](const std::string& line) { lines += line + '\n'; };
   run(five_epochs, options);
   BOOST_TEST(lines.find("samples, and had") == std::string::npos, lines);
-  run(with(five_epochs, "data.valid={split=0.5}"), options);
-  BOOST_TEST(lines.find("the training data has 898 samples, and had 1438 before") != std::string::npos,
+  run(with(five_epochs, "data.valid={files=['digits.csv']}"), options);
+  BOOST_TEST(lines.find("the training data has 1797 samples, and had 1438 before") != std::string::npos,
              lines);
 }
 
