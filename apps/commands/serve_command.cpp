@@ -184,7 +184,11 @@ void add_serve_command(CLI::App& app, int& result) {
       ->add_option("--max-batch", arguments->max_batch, "the most samples that are computed together (256)")
       ->check(CLI::PositiveNumber);
   command->add_option("--max-body", arguments->http.max_body, "the largest request in bytes (64 MiB)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(size_value(false));
+  command
+      ->add_option("--max-bodies", arguments->http.max_bodies,
+                   "the bytes that all requests in progress may have together (512 MiB; at least --max-body)")
+      ->transform(size_value(false));
   command
       ->add_option("--max-connections", arguments->http.max_connections,
                    "the most open connections (10000; at most 3/4 of the open files that the system allows)")

@@ -2,6 +2,7 @@
 // belongs to the thread of the server that has accepted it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -28,6 +29,7 @@
 #include <boost/beast/ssl/ssl_stream.hpp>
 
 #include "apps/http/http_server.h"
+#include "apps/http/request_body.h"
 
 namespace troupe::http {
 
@@ -50,7 +52,8 @@ class Idle {
 /// What the connections of a server share.
 class Shared {
  public:
-  explicit Shared(const HttpOptions& given) : options(given) {}
+  explicit Shared(const HttpOptions& given)
+      : options(given), bodies(std::max(given.max_bodies, given.max_body)) {}
 
   /// Returns false if there are too many connections.
   bool enter(const std::shared_ptr<Idle>& connection) {
@@ -83,6 +86,7 @@ class Shared {
   }
 
   const HttpOptions options;
+  BodyBudget bodies;
   std::optional<asio::ssl::context> tls;
   std::atomic<bool> stopping{false};
 
@@ -134,6 +138,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     busy_ = false;
     if (shared_->stopping) return close();
     parser_.emplace();
+    parser_->get().body().count_in(shared_->bodies);
     parser_->body_limit(shared_->options.max_body);
     parser_->header_limit(max_header_bytes);
     lowest().expires_after(shared_->options.idle_timeout);
@@ -165,6 +170,9 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     wants_head_ = parser_->get().method() == beast::http::verb::head;
     if (error == beast::http::error::body_limit)
       return refuse(413, "the body has more than " + std::to_string(shared_->options.max_body) + " bytes");
+    if (error == boost::system::errc::not_enough_memory)
+      return refuse(503, "the requests in progress leave no room for this one: together they may have " +
+                             std::to_string(shared_->bodies.limit()) + " bytes");
     if (error == beast::http::error::end_of_stream) return close();
     if (error && error.category() == beast::http::make_error_code(beast::http::error::bad_method).category())
       return refuse(400, "the request is not HTTP: " + error.message());
@@ -175,7 +183,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     keeps_alive_ = message.keep_alive();
     const auto method = wants_head_ ? to_string(beast::http::verb::get) : message.method_string();
     HttpRequest request{std::string(method), std::string(message.target()),
-                        std::string(message[beast::http::field::host]), std::move(message.body())};
+                        std::string(message[beast::http::field::host]), message.body().release()};
     handle(std::move(request));
   }
 
@@ -190,10 +198,11 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
 
   void refuse(unsigned status, const std::string& why) {
     keeps_alive_ = false;
-    write(error_answer(status, why));
+    answer(error_answer(status, why));
   }
 
   void answer(HttpAnswer answer) {
+    parser_.reset();  // the request counts no longer
     if (answer.more)
       begin_stream(std::move(answer));
     else
@@ -273,7 +282,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   const std::shared_ptr<Shared> shared_;
   const HttpHandler& handler_;
   beast::flat_buffer buffer_;
-  std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
+  std::optional<beast::http::request_parser<RequestBody>> parser_;
   beast::http::response<beast::http::string_body> message_;
   beast::http::response<beast::http::empty_body> invitation_;
   /// Of an answer without end: its head, what yields its parts, how often, and the part that is being written.

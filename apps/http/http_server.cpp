@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <exception>
 #include <list>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -32,7 +34,7 @@ class Worker {
   asio::io_context& context() { return context_; }
   const HttpHandler& handler() const { return handler_; }
   void start() {
-    thread_ = std::thread([this] { context_.run(); });
+    thread_ = std::thread([this] { serve(); });
   }
   /// Nothing of this thread runs any more afterwards.
   void stop() {
@@ -41,6 +43,15 @@ class Worker {
   }
 
  private:
+  void serve() noexcept {
+    for (;;) try {
+        context_.run();
+        return;
+      } catch (const std::exception&) {
+        // Such as when there is no memory. The connection concerned ended with the function that failed.
+      }
+  }
+
   const HttpHandler handler_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_{context_.get_executor()};
@@ -120,13 +131,21 @@ struct HttpServer::State {
     using Socket = typename Acceptor::protocol_type::socket;
     from.async_accept(worker.context(), [this, &from, &worker](error_code error, Socket socket) {
       if (shared->stopping) return;
-      if (error) return accept_later(from);
-      asio::post(worker.context(), [this, &worker, socket = std::move(socket)]() mutable {
-        keep_from_children(socket);
-        begin(std::move(socket), worker);
-      });
+      if (error || !hand_over(std::move(socket), worker)) return accept_later(from);
       accept(from);
     });
+  }
+
+  /// Has a worker serve a connection. Returns false, with the connection closed, if there is no memory for it.
+  template <class Socket>
+  bool hand_over(Socket accepted_socket, Worker& worker) try {
+    asio::post(worker.context(), [this, &worker, socket = std::move(accepted_socket)]() mutable {
+      keep_from_children(socket);
+      begin(std::move(socket), worker);
+    });
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 
   /// Waits before it accepts again: the connection that could not be accepted, such as for want of descriptors, is still there.

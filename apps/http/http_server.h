@@ -1,6 +1,7 @@
 // HttpServer: serves HTTP/1.1 on a TCP port, with or without TLS, or at a socket in the file system. Each of its threads serves a
-// part of the connections. Limits protect it: of the size of a request, of idle and slow connections, and of the number of
-// connections. The owner starts and stops it; handlers run on its threads.
+// part of the connections. Limits protect it: of the size of a request and of all requests, of idle and slow connections, and of
+// the number of connections. Where memory ends, a connection ends, and no other. The owner starts and
+// stops it; handlers run on its threads.
 #pragma once
 
 #include <chrono>
@@ -51,6 +52,8 @@ struct HttpOptions {
   size_t threads = 1;
   size_t max_connections = 10'000;         ///< fewer if so many files may not be open (open_files.h)
   uint64_t max_body = uint64_t{64} << 20;  ///< in bytes
+  /// The bytes of all requests that are being read or answered; at least max_body. A request beyond it is answered with status 503.
+  uint64_t max_bodies = uint64_t{512} << 20;
   /// The longest time between two requests of a connection, and for reading or writing one.
   std::chrono::nanoseconds idle_timeout = std::chrono::seconds(60);
   /// The PEM files of a certificate and its key. Empty: no TLS.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "apps/data/dataset.h"
 
@@ -76,13 +77,15 @@ void Batcher::run(ModelRequest request, Clock::time_point deadline, std::functio
   options_.submit([self = shared_from_this()] { self->drain(); });
 }
 
-/// Computes batches until no request waits.
+/// Computes batches until no request waits. Where memory ends, the requests of a batch end without outputs.
 void Batcher::drain() {
-  for (;;) {
-    std::vector<Waiting> batch = take();
-    if (batch.empty()) return;
-    compute(std::move(batch));
-  }
+  for (;;) try {
+      std::vector<Waiting> batch = take();
+      if (batch.empty()) return;
+      compute(std::move(batch));
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
 }
 
 /// Takes the first request and those behind it that fit; none if no request waits.

@@ -34,7 +34,8 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
   Batcher& operator=(const Batcher&) = delete;
 
   /// Calls `done` once, from any thread, with the outputs of the request, or with a failure: of the model; ResourceExhausted if too
-  /// many requests wait; DeadlineExceeded if the request could not begin before the deadline.
+  /// many requests wait; DeadlineExceeded if the request could not begin before the deadline. If there is no memory for an answer,
+  /// `done` is destroyed instead.
   void run(ModelRequest request, Clock::time_point deadline, std::function<void(Outputs)> done);
   size_t waiting() const;
 

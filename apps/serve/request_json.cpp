@@ -248,8 +248,6 @@ Status status_of(const std::string& root, const Checked& mistake) {
   return mistake ? invalid_argument(root + mistake->place + ": " + mistake->what) : Status();
 }
 
-}  // namespace
-
 /// Returns why a body could not be parsed, with the place that a slower parser finds.
 Status not_json(const std::string& body, const char* reason) {
   constexpr size_t most = 1 << 20;
@@ -266,19 +264,13 @@ Status not_json(const std::string& body, const char* reason) {
   return invalid_argument("the body is not JSON: " + text);
 }
 
-struct RequestParser::State {
-  simdjson::dom::parser parser;
-};
-
-RequestParser::RequestParser() : state_(std::make_unique<State>()) {}
-RequestParser::~RequestParser() = default;
-RequestParser::RequestParser(RequestParser&&) noexcept = default;
-RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;
-
-Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& model) try {
+Result<ModelRequest> parsed(simdjson::dom::parser& parser, const std::string& body, const Model& model) try {
   element root;
-  if (const auto error = state_->parser.parse(body).get(root); error != simdjson::SUCCESS)
-    return not_json(body, simdjson::error_message(error));
+  const auto error = parser.parse(body).get(root);
+  if (error == simdjson::MEMALLOC)
+    return resource_exhausted("there is no memory for a request of " + std::to_string(body.size()) +
+                              " bytes");
+  if (error != simdjson::SUCCESS) return not_json(body, simdjson::error_message(error));
   if (!root.is_object()) return invalid_argument("the body must be an object, found " + kind_of(root));
   ModelRequest request;
   request.signature = Model::predict;
@@ -306,6 +298,29 @@ Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& 
   return error.status();
 } catch (const simdjson::simdjson_error& error) {
   return invalid_argument(std::string("the body is not JSON: ") + error.what());
+}
+
+}  // namespace
+
+struct RequestParser::State {
+  /// Gives back the memory that a large request took, which is several times as much as its text.
+  void shrink() {
+    constexpr size_t most_kept = 1 << 20;  // in bytes of text
+    if (parser.capacity() > most_kept) parser = {};
+  }
+
+  simdjson::dom::parser parser;
+};
+
+RequestParser::RequestParser() : state_(std::make_unique<State>()) {}
+RequestParser::~RequestParser() = default;
+RequestParser::RequestParser(RequestParser&&) noexcept = default;
+RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;
+
+Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& model) {
+  auto request = parsed(state_->parser, body, model);
+  state_->shrink();
+  return request;
 }
 
 }  // namespace troupe::serve

@@ -27,7 +27,7 @@ struct ModelRequest {
   std::optional<int64_t> instances() const { return by_rows ? std::optional(rows) : std::nullopt; }
 };
 
-/// Parses requests. One per connection, because it keeps its memory; one thread at a time.
+/// Parses requests. It keeps the memory that small requests take for the next ones. One thread at a time.
 class RequestParser {
  public:
   RequestParser();

@@ -2,9 +2,13 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <ctime>
+#include <fstream>
+#include <future>
+#include <list>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -21,6 +25,14 @@ using Plain = Client<asio::ip::tcp::socket>;
 std::unique_ptr<server::HttpServer> started(const server::HttpHandler& handler,
                                             const server::HttpOptions& options = {}) {
   return value_or_throw(server::HttpServer::start(options, [&] { return handler; }));
+}
+
+/// Returns the size of the address space of this process in bytes.
+size_t address_space() {
+  std::ifstream status("/proc/self/statm");
+  size_t pages = 0;
+  status >> pages;
+  return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// Lets this process open no more files while it exists. Those that are open stay open.
@@ -95,6 +107,44 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_waits_for_one) {
     BOOST_TEST(serving->connections() == 0u);
   }
   BOOST_TEST(client.get("/").body == "fine");
+}
+
+BOOST_AUTO_TEST_CASE(a_length_that_is_announced_takes_no_memory) {
+  const auto serving = started([](const server::HttpRequest&, const server::HttpReply& reply) {
+    reply({200, "fine"});
+  });
+  const size_t before = address_space();
+  std::list<Plain> clients;
+  for (int i = 0; i < 20; ++i)
+    asio::write(clients.emplace_back(serving->port()).stream(),
+                asio::buffer(std::string("POST / HTTP/1.1\r\nContent-Length: 67000000\r\n\r\nx")));
+  for (int i = 0; i < 2; ++i) BOOST_TEST(Plain(serving->port()).get("/").body == "fine");  // after the others
+  BOOST_TEST(address_space() < before + (size_t{256} << 20));
+}
+
+BOOST_AUTO_TEST_CASE(all_requests_together_have_a_limit) {
+  server::HttpOptions options;
+  options.max_body = options.max_bodies = 1000;
+  std::promise<server::HttpReply> waiting;
+  const auto serving = started(
+      [&](const server::HttpRequest& request, const server::HttpReply& reply) {
+        if (request.target == "/wait") return waiting.set_value(reply);
+        reply({200, std::to_string(request.body.size())});
+      },
+      options);
+  const auto post = [&] { return Plain(serving->port()).post("/", std::string(600, 'x')); };
+  BOOST_TEST(post().body == "600");
+  BOOST_TEST(post().body == "600");  // what was answered counts no longer
+  Plain slow(serving->port());
+  slow.send(http::verb::post, "/wait", std::string(700, 'x'));
+  const server::HttpReply reply = waiting.get_future().get();
+  const Answer refused = post();
+  BOOST_TEST(refused.status == 503u);
+  BOOST_TEST(refused.json().at("error") ==
+             "the requests in progress leave no room for this one: together they may have 1000 bytes");
+  reply({200, "late"});
+  BOOST_TEST(slow.read().body == "late");
+  BOOST_TEST(post().body == "600");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
