@@ -71,7 +71,7 @@ class CountedBytes {
 struct RequestBody {
   using value_type = CountedBytes;
 
-  class reader {
+  class reader {  // NOLINT(readability-identifier-naming): Beast looks for this name
    public:
     template <bool is_request, class Fields>
     explicit reader(boost::beast::http::header<is_request, Fields>&, value_type& body) : body_(body) {}

@@ -306,7 +306,7 @@ struct RequestParser::State {
   /// Gives back the memory that a large request took, which is several times as much as its text.
   void shrink() {
     constexpr size_t most_kept = 1 << 20;  // in bytes of text
-    if (parser.capacity() > most_kept) parser = {};
+    if (parser.capacity() > most_kept) parser = simdjson::dom::parser();
   }
 
   simdjson::dom::parser parser;
