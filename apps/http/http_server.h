@@ -1,7 +1,7 @@
 // HttpServer: serves HTTP/1.1 on a TCP port, with or without TLS, or at a socket in the file system. Each of its threads serves a
 // part of the connections. Limits protect it: of the size of a request and of all requests, of idle and slow connections, and of
-// the number of connections. Where memory ends, a connection ends, and no other. The owner starts and
-// stops it; handlers run on its threads.
+// the number of connections. Where memory ends, a connection ends, and no other. The owner starts and stops it; handlers run on
+// its threads.
 #pragma once
 
 #include <chrono>

@@ -37,16 +37,6 @@ struct ProductTerms {
   }
 };
 
-/// Stores the sums of rows of `row` elements.
-template <class T>
-struct StoreRows {
-  T* data;
-  size_t row;
-  TROUPE_ANY void operator()(size_t target, size_t column, gpu::Wide<T> total) const {
-    gpu::store(data[target * row + column], total);
-  }
-};
-
 Status compute_sparse_matmul(const SparseMatMulArguments& arguments, DeviceContext& device) {
   const SparseTensor& a = arguments.a;
   Tensor& product = arguments.product;
@@ -65,9 +55,9 @@ Status compute_sparse_matmul(const SparseMatMulArguments& arguments, DeviceConte
       gpu::for_type(gpu::AllFloats{}, product.dtype(), [&]<class T>(std::type_identity<T>) {
         const ProductTerms<T> terms{a.values.as<T>().data(), arguments.b.as<T>().data(), inner,
                                     arguments.adjoint_b ? 1 : row, arguments.adjoint_b ? depth : 1};
-        return gpu::combine_sorted<gpu::Add, gpu::Wide<T>>(device, order, a.count(),
-                                                           static_cast<size_t>(rows.size), row, terms,
-                                                           StoreRows<T>{product.write<T>().data(), row});
+        return gpu::combine_sorted<gpu::Add, gpu::Wide<T>>(
+            device, order, a.count(), static_cast<size_t>(rows.size), row, terms,
+            gpu::ChangeRows<gpu::Later, T>{product.write<T>().data(), row});
       }));
   return gpu::check_fault(device);
 }
