@@ -78,7 +78,7 @@ Channel::Channel(ActorNode& node, Owner& owner, NodeIdentity self, const FrameLi
                  std::unique_ptr<Connection> connection, std::optional<ChannelName> name)
     : node_(node), owner_(&owner), self_(std::move(self)), limits_(limits),
       connection_(std::move(connection)), name_(name), is_offered_(connection_->is_offered()) {
-  opened_ = last_received_ = node_.env.clock.now();
+  opened_ = last_received_ = last_read_ = node_.env.clock.now();
   connection_->start(*this, node_.memory, FrameLimits::before_hello());
   if (name_) say_hello();
 }
@@ -109,9 +109,20 @@ Result<uint64_t> Channel::send(FrameHeader header, AnyMessage message) {
   const size_t bytes = frame_header_bytes + message.bytes();
   TROUPE_ASSIGN(auto frame, encode(header, std::move(message), connection_->lender()));
   sent_ = header.sequence;
+  queued_ += frame.bytes();
   connection_->send(std::move(frame));
   if (traffic_) traffic_->sent.fetch_add(bytes, std::memory_order_relaxed);
   return sent_;
+}
+
+int64_t Channel::unread_for() {
+  const size_t unsent = connection_->unsent();
+  const int64_t now = node_.env.clock.now();
+  if (const uint64_t read = queued_ - unsent; unsent == 0 || read != read_) {
+    read_ = read;
+    last_read_ = now;
+  }
+  return now - last_read_;
 }
 
 void Channel::close(const Status& reason) {

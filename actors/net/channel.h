@@ -82,6 +82,9 @@ class Channel final : private Connection::Events {
   bool lends_gpu_memory() const { return connection_->lender() && connection_->lender()->lends_gpu_memory(); }
   /// How many bytes the connection has not sent yet. The channel must be open.
   size_t unsent() const { return connection_->unsent(); }
+  /// Returns for how long the peer has read nothing although bytes wait for it, as far as the calls of this function tell. The
+  /// channel must be open.
+  int64_t unread_for();
   /// When the last bytes arrived.
   int64_t last_received() const { return last_received_; }
   /// How many frames were dropped because they arrived twice.
@@ -110,6 +113,9 @@ class Channel final : private Connection::Events {
   int64_t opened_ = 0, last_received_ = 0;  ///< times
   uint64_t sent_ = 0, received_ = 0;        ///< the sequence of the last frame; 0: none
   uint64_t repeated_ = 0;
+  uint64_t queued_ = 0,
+           read_ = 0;  ///< the bytes that were handed to the connection; those that it had sent at last_read_
+  int64_t last_read_ = 0;  ///< when unread_for() last saw that the peer reads, or that nothing waits for it
   std::shared_ptr<Traffic> traffic_;  ///< null: nobody counts
 };
 

@@ -114,13 +114,24 @@ int64_t Link::interval() const { return std::max(control_->self().heartbeat, pee
 
 bool Link::is_responsive() const { return silence() <= 2 * interval(); }
 
+Status Link::check_peer_lives() {
+  if (silence() >= limits::silent_heartbeats * interval())
+    return unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms");
+  for (Channel* const channel : {control_.get(), bulk_.get()}) {
+    if (!channel) continue;
+    const int64_t unread = std::min(channel->unread_for(), node_.env.clock.now() - resumed_);
+    if (unread >= limits::unread_heartbeats * interval())
+      return unavailable(peer_.task + " has read nothing for " + std::to_string(unread / 1'000'000) +
+                         " ms, and " + std::to_string(channel->unsent()) + " bytes wait for it");
+  }
+  return {};
+}
+
 void Link::tick() {
   if (ended_) return;
   // A process that did not run for a while, perhaps with the whole machine, has not read what peers sent meanwhile.
   if (node_.env.clock.now() - next_tick_ > interval()) resumed_ = node_.env.clock.now();
-  if (silence() >= limits::silent_heartbeats * interval())
-    return close(
-        unavailable(peer_.task + " has been silent for " + std::to_string(silence() / 1'000'000) + " ms"));
+  if (const Status lives = check_peer_lives(); !lives.ok()) return close(lives);
   unsent_.store(control_->unsent() + (bulk_ ? bulk_->unsent() : 0), std::memory_order_relaxed);
   node_.gpu_borrowers.set(peer_.task, bulk_ && bulk_->lends_gpu_memory());
   if (++ticks_ % limits::patient_heartbeats == 0) begin_audit();
@@ -355,7 +366,12 @@ Status Link::deliver(Frame frame) {
     });
   const Status shortage = frame.shortage.ok() ? Status() : without_memory(frame.shortage);
   TROUPE_ASSIGN(AnyMessage message, receive_from_peer(std::move(frame)));
-  if (header.request) owed_.insert(header.sequence);
+  if (header.request) {
+    if (owed_.size() >= options_.requests)
+      return resource_exhausted("the peer waits for the answers to more requests than the " +
+                                std::to_string(options_.requests) + " that a link allows");
+    owed_.insert(header.sequence);
+  }
   if (!shortage.ok()) {
     if (header.request) {
       reply(shortage);

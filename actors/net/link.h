@@ -21,6 +21,7 @@ namespace troupe {
 struct LinkOptions {
   int64_t hello = 5'000'000'000;  ///< time limit for connecting, and for the Hello of a new peer
   size_t actors = 1 << 16;        ///< how many actors a peer may address
+  size_t requests = 1 << 20;      ///< how many requests of a peer may be without an answer
   /// Links that cannot go through the transport that the network offers are refused.
   bool offered_only = false;
   FrameLimits frames;
@@ -101,6 +102,8 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   void tick();
   void start_timer();
   int64_t silence() const;
+  /// Fails if the peer has sent nothing, or read nothing of what waits for it, for too long.
+  Status check_peer_lives();
   int64_t interval() const;
 
   Status control(Channel& channel, const AnyMessage& message);

@@ -31,6 +31,8 @@ inline constexpr int64_t min_heartbeat = 20'000'000;
 inline constexpr int64_t max_heartbeat = 60'000'000'000;
 /// A peer from which nothing arrived for this many heartbeats counts as dead.
 inline constexpr int silent_heartbeats = 5;
+/// A peer that sends but for this many heartbeats has read nothing of what waits for it counts as dead, too.
+inline constexpr int unread_heartbeats = 150;
 /// After this many heartbeats without a reply, or without a tensor that is needed, a node asks the other side what became of it.
 inline constexpr int patient_heartbeats = 10;
 /// A frame whose attachments have more bytes than this goes over the bulk connection, not over the control connection.

@@ -56,6 +56,8 @@ class Stranger final : public Connection::Events {
     return goodbye_;
   }
 
+  bool is_closed() const { return closed_; }
+
   void received(Frame frame) override {
     if (frame.schema_id != schema_id_of<wire::Goodbye>) return;
     const auto message = receive<wire::Goodbye>(frame.words);
@@ -103,6 +105,51 @@ BOOST_AUTO_TEST_CASE(who_falls_silent_is_given_the_longer_of_two_patiences) {
     BOOST_TEST(noticed >= patience);
     BOOST_TEST(noticed < patience + second / 2);
   }
+}
+
+// Such a peer would make the node keep all that is sent to it.
+BOOST_AUTO_TEST_CASE(who_sends_but_reads_nothing_is_sent_away) {
+  Stranger stranger(cluster);
+  stranger.greet(node);
+  cluster.simulation().pass(second / 10);
+  cluster.network().stop_reading("stranger");
+  const int64_t begin = cluster.simulation().now();
+  while (!stranger.is_closed() && cluster.simulation().now() - begin < 60 * second) {
+    stranger.say(Draft<wire::Heartbeat>().finish());
+    cluster.simulation().pass(second / 5);
+  }
+  const int64_t noticed = cluster.simulation().now() - begin;
+  BOOST_TEST(noticed > 29 * second);
+  BOOST_TEST(noticed < 32 * second);
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_without_end_is_sent_away) {
+  // The role keeps the replies, so that no request is ever answered.
+  class Hoarder final : public Role {
+   public:
+    Hoarder() {
+      on<wire::TakeTensor>([this](const auto&, Reply reply) { replies_.push_back(std::move(reply)); });
+    }
+
+   private:
+    std::vector<Reply> replies_;
+  };
+  Address address = cluster.workers()[0].worker;
+  address.role = "hoarder";
+  node.directory.add(address, node.engine.spawn(std::make_unique<Hoarder>()));
+  Stranger stranger(cluster);
+  stranger.greet(node);
+  Draft<wire::Bind> bind;
+  bind->setNumber(1);
+  write(address, bind->initActor());
+  stranger.say(bind.finish());
+  FrameHeader request;
+  request.receiver = 1;
+  request.request = true;
+  for (size_t i = 0; i <= LinkOptions().requests; ++i)
+    stranger.say(Draft<wire::TakeTensor>().finish(), request);
+  BOOST_TEST(stranger.goodbye().find("more requests than the 1048576 that a link allows") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {

@@ -39,7 +39,11 @@ class SimulatedNetwork::End final : public Connection {
     });
     network_.transmit(wire_, 1 - side_, std::move(bytes));
   }
-  size_t unsent() const override { return 0; }
+  size_t unsent() const override {
+    size_t bytes = 0;
+    for (const auto& frame : wire_->held[static_cast<size_t>(1 - side_)]) bytes += frame->size();
+    return bytes;
+  }
   const std::string& peer() const override { return wire_->hosts[static_cast<size_t>(1 - side_)]; }
 
   /// Delivers a frame. The callback may destroy this object.
@@ -185,7 +189,8 @@ void SimulatedNetwork::deliver(const std::shared_ptr<Wire>& wire, int to,
                                const std::shared_ptr<std::vector<std::byte>>& bytes) {
   End* const end = wire->ends[static_cast<size_t>(to)];
   if (wire->broken || !end) return;
-  if (parted_.contains(pair_of(wire->hosts[0], wire->hosts[1]))) {
+  const bool deaf = deaf_.contains(wire->hosts[static_cast<size_t>(to)]);
+  if (deaf || parted_.contains(pair_of(wire->hosts[0], wire->hosts[1]))) {
     wire->held[static_cast<size_t>(to)].push_back(bytes);
     return;
   }

@@ -41,6 +41,8 @@ class SimulatedNetwork {
   /// Frames between the two hosts wait, and neither can connect to the other, until heal().
   void part(const std::string& one, const std::string& other);
   void heal(const std::string& one, const std::string& other);
+  /// The host reads nothing any more. What is sent to it stays unsent; what it sends arrives.
+  void stop_reading(const std::string& host) { deaf_.insert(host); }
   const NetworkCounts& counts() const { return counts_; }
   /// A function that sees every frame before it is sent, and may change it.
   using Damage = std::function<void(std::vector<std::byte>& frame)>;
@@ -75,6 +77,7 @@ class SimulatedNetwork {
   Damage damage_;
   NetworkCounts counts_;
   std::set<Pair> parted_;
+  std::set<std::string> deaf_;                ///< hosts that read nothing
   std::map<std::string, Member*> listening_;  ///< by endpoint
   std::vector<std::weak_ptr<Wire>> wires_;
   std::map<std::string, uint32_t> numbers_;
