@@ -209,7 +209,7 @@ struct Cluster {
   std::map<std::string, int64_t> tasks;
   bool are_processes = false;  ///< whether the tasks are processes, each with a session of its own
   int64_t devices = 1;
-  /// The tasks that own the variables, which are assigned to them in turn; a task may occur more than once. Empty: the parameter
+  /// The tasks that own the variables, which are shared out by their bytes; a task may occur more than once. Empty: the parameter
   /// servers or, if there are none, a worker.
   std::vector<std::string> owners = {};
   /// Whether workers without parameter servers add tensors up on their GPUs (apps/train/gpu_exchange.h).

@@ -26,11 +26,17 @@ int64_t bytes_of(const nn::Weight& weight) {
 
 ModelBuilder::ModelBuilder(const config::RunConfig& config, const data::Dataset& data, Graph& graph,
                            int64_t variables_worker)
-    : config_(config), data_(data), root_(graph), variables_worker_(variables_worker),
-      diagnostics_(*config.document) {
-  if (config.train.replication.shares_out_variables())
-    bytes_of_workers_.resize(static_cast<size_t>(std::clamp<int64_t>(tasks("worker"), 1, config.shards())),
-                             0);
+    : config_(config), data_(data), root_(graph), diagnostics_(*config.document) {
+  const auto& owners = config.cluster.owners;
+  const int64_t sharing = std::clamp<int64_t>(tasks("worker"), 1, config.shards());
+  if (!owners.empty())
+    for (const std::string& owner : owners) places_.push_back({root_.with_device(owner)});
+  else if (config.train.replication.shares_out_variables())
+    for (int64_t worker = 0; worker < sharing; ++worker) places_.push_back({on_worker(root_, worker)});
+  else
+    for (int64_t task = 0; task < tasks("ps"); ++task)
+      places_.push_back({root_.with_device("/job:ps/task:" + std::to_string(task))});
+  if (places_.empty()) places_.push_back({on_worker(root_, variables_worker)});
 }
 
 int64_t ModelBuilder::tasks(const std::string& job) const {
@@ -47,18 +53,25 @@ Scope ModelBuilder::at_shard(int64_t shard) const {
   return on_worker(root_.with_prefix(shard_prefix(shard)), shard);
 }
 
-Scope ModelBuilder::with_variables() const {
+size_t ModelBuilder::lightest_place() const {
+  const auto place = std::ranges::min_element(places_, {}, &Place::bytes);
+  return static_cast<size_t>(place - places_.begin());
+}
+
+Scope ModelBuilder::with_variables() const { return for_variables(places_[lightest_place()].task); }
+
+/// Returns the scope for a variable of so many bytes, which count from now on.
+Scope ModelBuilder::scope_for(int64_t bytes) {
+  Place& place = places_[lightest_place()];
+  place.bytes += bytes;
+  return for_variables(place.task);
+}
+
+Scope ModelBuilder::for_variables(const Scope& task) const {
   // The graphs of the workers have different ops with these variables, and where a graph alone would place them depends on its
   // ops. Among peers all have the same ones.
   const bool pinned = config_.cluster.are_processes && !is_among_peers(config_);
-  const auto on_host = [&](const Scope& task) { return pinned ? task.with_device("/device:CPU:0") : task; };
-  const auto& owners = config_.cluster.owners;
-  if (!owners.empty()) return on_host(root_.with_device(owners[variables_.size() % owners.size()]));
-  if (!bytes_of_workers_.empty())
-    return on_host(on_worker(root_, std::ranges::min_element(bytes_of_workers_) - bytes_of_workers_.begin()));
-  if (tasks("ps") == 0) return on_host(on_worker(root_, variables_worker_));
-  const auto server = variables_.size() % static_cast<size_t>(tasks("ps"));
-  return on_host(root_.with_device("/job:ps/task:" + std::to_string(server)));
+  return pinned ? task.with_device("/device:CPU:0") : task;
 }
 
 TowerInputs ModelBuilder::inputs(const Scope& scope, std::optional<DType> samples) const {
@@ -124,8 +137,7 @@ Output ModelBuilder::variable(const nn::Weight& weight) {
   const auto known = variables_.find(weight.name);
   if (known != variables_.end()) return known->second;
   const bool with_stage = config_.is_pipelined() && tasks("ps") == 0 && !weight.device.empty();
-  const Scope scope = with_stage ? root_.with_device(weight.device) : with_variables();
-  if (!bytes_of_workers_.empty()) *std::ranges::min_element(bytes_of_workers_) += bytes_of(weight);
+  const Scope scope = with_stage ? root_.with_device(weight.device) : scope_for(bytes_of(weight));
   return variables_.emplace(weight.name, nn::add_variable(scope, weight)).first->second;
 }
 
@@ -152,7 +164,8 @@ std::vector<Output> ModelBuilder::parts_of(const nn::Weight& weight, int64_t dim
     std::vector<int64_t> begin(rank, 0), size(rank, -1);
     begin[at] = range.begin;
     size[at] = range.size;
-    const Scope there = tasks("ps") == 0 ? root_.with_device(devices[i]) : with_variables();
+    const Scope there = tasks("ps") == 0 ? root_.with_device(devices[i])
+                                         : scope_for(bytes_of(weight) / weight.shape[at] * range.size);
     const Output initial = slice(there.with_prefix(weight.name), whole, Argument(begin), Argument(size));
     const std::string name = weight.name + "/part_" + std::to_string(i);
     const RowSlice rows{weight.name, weight.shape[0], range.begin, 1, range.size};

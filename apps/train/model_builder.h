@@ -63,8 +63,9 @@ class ModelBuilder {
   }
   /// Returns the weights so far that begin with their values in model.init_from.
   const std::vector<FedWeight>& fed_weights() const { return fed_weights_; }
-  /// Returns the scope for the next variable. Variables are assigned in turn to config.cluster.owners, otherwise to the parameter
-  /// servers, or to one worker if there are none; if the workers share the variables out, to that with the fewest bytes.
+  /// Returns the scope for the next small variable: on the task that owns the fewest bytes. config.cluster.owners own the
+  /// variables, otherwise the workers with shards if they share the variables out, otherwise the parameter servers, or one worker
+  /// if there are none.
   Scope with_variables() const;
   /// Scales losses as the run file says, if it does so, before the first gradients are computed. Throws InvalidArgument if the
   /// scale is dynamic and `has_all_gradients`, whether one graph has the gradients of all shards, is false.
@@ -85,6 +86,14 @@ class ModelBuilder {
                                                 const nn::ScopeOfGradient& at = {}) const;
 
  private:
+  struct Place {
+    Scope task;
+    int64_t bytes = 0;  ///< of the variables so far
+  };
+
+  size_t lightest_place() const;
+  Scope scope_for(int64_t bytes);
+  Scope for_variables(const Scope& task) const;
   nn::Weight with_stored_value(nn::Weight weight);
   Output variable(const nn::Weight& weight);
   Output split_weight(const nn::Weight& weight, int64_t dimension, const Scope& tower,
@@ -95,9 +104,7 @@ class ModelBuilder {
   const config::RunConfig& config_;
   const data::Dataset& data_;
   Scope root_;
-  const int64_t variables_worker_;
-  /// If the workers share the variables out: the bytes of the variables of each worker with shards.
-  std::vector<int64_t> bytes_of_workers_;
+  std::vector<Place> places_;  ///< all that may own variables; a task may occur more than once
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
   std::vector<FedWeight> fed_weights_;
