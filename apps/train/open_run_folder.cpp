@@ -1,9 +1,12 @@
 #include "apps/train/open_run_folder.h"
 
+#include <filesystem>
+
 #include "apps/interop/write_graph.h"
 #include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
 #include "apps/train/hyperparameters.h"
+#include "messages/env/random_id.h"
 
 namespace troupe::train {
 namespace {
@@ -16,6 +19,33 @@ Result<int> newest_stored(const config::RunConfig& config, Disk& disk) {
   int highest = 0;
   for (const auto& entry : entries) highest = std::max(highest, run_number(entry.name));
   return highest;
+}
+
+/// Claims the number of a new run, whose checkpoints are to be at this path of the store. Returns false if another run claims it,
+/// too. Of several that do so at the same time at most one gets it.
+Result<bool> claim(const std::string& run, Disk& disk) {
+  const std::string claims = run + "/claims", own = claims + '/' + std::to_string(random_id());
+  TROUPE_ASSIGN(NewFile file, NewFile::create(disk, own));
+  TROUPE_RETURN_IF_FAILED(file.commit());
+  TROUPE_ASSIGN(const auto all, disk.list(claims));
+  if (all.size() == 1) return true;
+  (void)disk.remove(own);
+  return false;
+}
+
+/// Creates the folder of a new run. With a store, its number is claimed there.
+Result<RunFolder> create_folder(const config::RunConfig& config, int after, Disk& disk) {
+  const std::string& store = config.train.checkpoint.dir;
+  while (true) {
+    TROUPE_ASSIGN(RunFolder folder, RunFolder::create(config.run.directory, config.run.name, after));
+    const Result<bool> claimed = store.empty() ? true : claim(folder.checkpoints(store), disk);
+    if (claimed.ok() && *claimed) return folder;
+    const std::filesystem::path path = folder.path();
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+    TROUPE_RETURN_IF_FAILED(claimed.status());
+    after = run_number(path.filename().string());
+  }
 }
 
 /// Opens the folder of the run whose checkpoints are at this path of the store.
@@ -59,7 +89,7 @@ Result<RunFolder> open_run_folder(const config::RunConfig& config, const std::st
     if (stored > 0) return RunFolder::require(run.directory, run.name, stored);
     // There is nothing to resume yet.
   }
-  return RunFolder::create(run.directory, run.name, stored);
+  return create_folder(config, stored, disk);
 }
 
 Result<interop::MetaGraph> begin_run_folder(RunFolder& folder, const config::RunConfig& config,

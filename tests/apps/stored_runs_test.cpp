@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "messages/objects/s3_disk.h"
 #include "tests/apps/digits_runs.h"
@@ -74,6 +75,29 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_its_folder_is_not_and_ends_as_an_und
   BOOST_TEST(output.find("resumed") != std::string::npos, output);
   BOOST_TEST(train("new", 1) == 0, output);  // gets no number that another machine has given to a run
   BOOST_TEST(weights_of("003").round < weights_of("002").round);
+}
+
+// Neither of them has saved a checkpoint when the other one begins.
+BOOST_AUTO_TEST_CASE(runs_that_begin_at_the_same_time_get_different_numbers) {
+  const auto start = [&](const std::string& where) {
+    Arguments arguments = {"train", TROUPE_SOURCE_DIR "/examples/digits.toml", "--set", "train.max_epochs=2"};
+    for (const std::string& setting :
+         {"run.directory=" + folder.path() + '/' + where, std::string("train.checkpoint.dir=s3://lab/runs/")})
+      arguments.insert(arguments.end(), {"--set", setting});
+    return std::make_unique<test::Program>(TROUPE_PROGRAM, arguments);
+  };
+  const auto one = start("one"), other = start("other");
+  BOOST_TEST(one->end() == 0, one->output());
+  BOOST_TEST(other->end() == 0, other->output());
+  const auto numbers_of = [&](const std::string& where) {
+    std::set<std::string> numbers;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path() + '/' + where + "/digits"))
+      numbers.insert(entry.path().filename().string());
+    return numbers;
+  };
+  BOOST_TEST(numbers_of("one").size() == 1u);
+  BOOST_TEST(numbers_of("other").size() == 1u);
+  BOOST_TEST(numbers_of("one") != numbers_of("other"));
 }
 
 BOOST_AUTO_TEST_CASE(the_processes_of_a_cluster_save_and_restore_there) {
