@@ -6,8 +6,8 @@
 
 #include "actors/engine/offloading_role.h"
 #include "actors/site/graph_wire.h"
-#include "actors/step/measured_steps.h"
 #include "actors/step/partial_runs.h"
+#include "actors/step/placement_trials.h"
 #include "actors/step/preparing.h"
 #include "actors/step/step_times_wire.h"
 #include "messages/schemas/executor.capnp.h"
@@ -59,11 +59,12 @@ struct Step {
   size_t pending = 0;
   Status failure;
   std::vector<Tensor> fetches;
-  bool profiled = false;  ///< for its caller
-  bool measured = false;  ///< for the placement of later ones
-  StepTimes times = {};   ///< if it is profiled or measured
-  TimerId timer = 0;      ///< for StepExpired
-  TimerId again = 0;      ///< for AbortAgain
+  bool profiled = false;          ///< for its caller
+  StepMeasurement measured = {};  ///< for the placement of later ones
+  int64_t begun = 0;              ///< when it began, if it is measured
+  StepTimes times = {};           ///< if it is profiled or its nodes are measured
+  TimerId timer = 0;              ///< for StepExpired
+  TimerId again = 0;              ///< for AbortAgain
 };
 
 std::string key_of(wire::PrepareStep::Reader request) {
@@ -88,8 +89,7 @@ class MasterRole final : public OffloadingRole {
              SessionOptions options, ActorRef client)
       : OffloadingRole(node), address_(std::move(address)), session_(session), workers_(std::move(workers)),
         options_(std::move(options)), client_(std::move(client)),
-        graph_(std::make_shared<const Graph>(node.library->ops)),
-        measured_(options_.device_choice == DeviceChoice::EarliestFinish),
+        graph_(std::make_shared<const Graph>(node.library->ops)), trials_(options_.device_choice),
         partial_runs_(node, session,
                       {[this](const ActorRef& to, AnyMessage message, Answer then) {
                          ask(to, std::move(message), std::move(then));
@@ -189,8 +189,9 @@ class MasterRole final : public OffloadingRole {
     compute<Compiled>(
         [graph = graph_, signature = next.signature, &node = node_, workers = workers_, options = options_,
          owner = PartitionOwner{address_, session_, next.prepared->handle}, homes = homes_,
-         measured = measured_.times()] {
-          return compile(*graph, signature, *node.library, workers, options, owner, *homes, *measured);
+         times = trials_.times(), candidate = trials_.candidate(next.prepared->key)] {
+          return compile(*graph, signature, *node.library, workers, options, owner, *homes,
+                         {times.get(), candidate});
         },
         [this](Result<Compiled> compiled) {
           const auto done = std::move(to_compile_.front().prepared);
@@ -211,10 +212,10 @@ class MasterRole final : public OffloadingRole {
   static Result<Compiled> compile(const Graph& graph, RunSignature signature, const OpLibrary& library,
                                   const std::vector<WorkerDevices>& workers, const SessionOptions& options,
                                   const PartitionOwner& owner, std::vector<DeviceId>& homes,
-                                  const MeasuredTimes& measured) {
+                                  const PlacementKnowledge& known) {
     Compiled result;
     TROUPE_ASSIGN(result.shares,
-                  compile_step(graph, signature, library, workers, options, owner, homes, &measured));
+                  compile_step(graph, signature, library, workers, options, owner, homes, known));
     if (signature.partial)
       result.partial = std::make_shared<const PartialSignature>(
           partial_signature(graph, std::move(signature), result.shares));
@@ -343,7 +344,8 @@ class MasterRole final : public OffloadingRole {
     step.ordinal = ++last_ordinal_;
     step.call = request.getCall();
     step.profiled = request.getProfile();
-    step.measured = !prepared->partial && measured_.begins(prepared->key);
+    if (!prepared->partial) step.measured = trials_.begins(prepared->key);
+    if (step.measured.nodes || step.measured.step) step.begun = node_.env.clock.now();
     step.prepared = prepared;
     step.pending = prepared->shares.size();
     if (const uint64_t remaining = std::min(request.getRemaining(), max_remaining); remaining != 0)
@@ -358,7 +360,7 @@ class MasterRole final : public OffloadingRole {
   void start(Step& step, wire::RunStep::Reader request, const AnyMessage& message) {
     const uint64_t ordinal = step.ordinal;
     const auto prepared = step.prepared;
-    if (step.profiled || step.measured) step.times.begin();
+    if (step.profiled || step.measured.nodes) step.times.begin();
     for (const auto& share : prepared->shares)
       ask(share.worker, partition_message(request, message, *prepared, share, step),
           [this, ordinal](Result<AnyMessage> done) { partition_done(ordinal, std::move(done)); });
@@ -378,7 +380,7 @@ class MasterRole final : public OffloadingRole {
     draft->setRound(request.getRound());
     draft->setShard(request.getShard());
     draft->setUnlocked(request.getUnlocked());
-    draft->setProfile(step.profiled || step.measured);
+    draft->setProfile(step.profiled || step.measured.nodes);
     auto earlier = draft->initEarlierRuns(static_cast<uint32_t>(share.seeded.size()));
     for (uint32_t i = 0; i < earlier.size(); ++i) {
       const auto known = runs_.find(share.seeded[i]);
@@ -436,7 +438,7 @@ class MasterRole final : public OffloadingRole {
       for (const uint32_t position : what.getPositions())
         if (position < step.fetches.size() && i < done.attachments().size())
           step.fetches[position] = done.attachments()[i++];
-      if (step.profiled || step.measured) step.times.add(done);
+      if (step.profiled || step.measured.nodes) step.times.add(done);
     }
     if (step.pending == 0) end(at);
   }
@@ -485,15 +487,17 @@ class MasterRole final : public OffloadingRole {
   }
 
   void take_times(const Step& step) {
-    for (const auto& part : step.times.parts()) measured_.take(part);
-    if (measured_.ended(step.prepared->key)) retire(*step.prepared);
+    if (step.measured.nodes)
+      for (const auto& part : step.times.parts()) trials_.take(part);
+    if (trials_.ended(step.prepared->key, step.measured, node_.env.clock.now() - step.begun))
+      retire(*step.prepared);
   }
 
   void end(std::map<uint64_t, Step>::iterator at) {
     Step step = std::move(at->second);
     steps_.erase(at);
     step.prepared->running.erase(step.ordinal);
-    if (step.measured && step.failure.ok()) take_times(step);
+    if (step.begun != 0 && step.failure.ok()) take_times(step);
     forget_if_over(step.prepared);
     cancel_timers(step);
     partial_runs_.step_ended(step.ordinal);
@@ -564,7 +568,7 @@ class MasterRole final : public OffloadingRole {
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
   std::unordered_map<std::string, uint64_t> handles_;         ///< by key
   std::map<uint64_t, Step> steps_;                            ///< the running steps, by ordinal
-  MeasuredSteps measured_;
+  PlacementTrials trials_;
   PartialRuns partial_runs_;
   EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part
   uint64_t last_handle_ = 0, last_ordinal_ = 0;

@@ -21,7 +21,7 @@ void write(const SessionOptions& options, wire::OpenSession::Builder builder) {
   builder.setSeed(options.seed.value_or(0));
   builder.setSoftPlacement(options.placement == Placement::Soft);
   builder.setKeepGraph(!options.simplify);
-  builder.setEarliestFinish(options.device_choice == DeviceChoice::EarliestFinish);
+  builder.setDeviceChoice(static_cast<uint8_t>(options.device_choice));
   builder.setLossyTransfers(options.lossy_transfers);
   builder.setSignatures(static_cast<uint32_t>(std::min<size_t>(options.signatures, UINT32_MAX)));
 }
@@ -38,7 +38,10 @@ Result<SessionOptions> read(wire::OpenSession::Reader reader) {
   if (reader.getSeeded()) options.seed = reader.getSeed();
   options.placement = reader.getSoftPlacement() ? Placement::Soft : Placement::Strict;
   options.simplify = !reader.getKeepGraph();
-  if (reader.getEarliestFinish()) options.device_choice = DeviceChoice::EarliestFinish;
+  if (reader.getDeviceChoice() > static_cast<uint8_t>(DeviceChoice::Learned))
+    return invalid_argument("there is no choice of devices with number " +
+                            std::to_string(reader.getDeviceChoice()) + "; the last one is 2");
+  options.device_choice = static_cast<DeviceChoice>(reader.getDeviceChoice());
   options.lossy_transfers = reader.getLossyTransfers();
   options.signatures = reader.getSignatures();
   if (options.signatures >= 1 && options.signatures <= max_signatures) return options;

@@ -7,11 +7,12 @@
 #include "actors/step/worker.h"
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
-#include "graph/passes/earliest_finish.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_updates.h"
+#include "graph/passes/learned_placement.h"
 #include "graph/passes/split_ops.h"
 #include "graph/passes/spread_constants.h"
+#include "graph/passes/step_simulation.h"
 #include "kernels/runtime/simplify_step.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/values/text_hash.h"
@@ -23,8 +24,8 @@ class StepCompiler {
  public:
   StepCompiler(const OpLibrary& library, std::span<const WorkerDevices> workers,
                const SessionOptions& options, const PartitionOwner& owner,
-               const MeasuredTimes* measured = nullptr)
-      : library_(library), workers_(workers), options_(options), owner_(owner), measured_(measured) {
+               const PlacementKnowledge& known = {})
+      : library_(library), workers_(workers), options_(options), owner_(owner), known_(known) {
     for (size_t w = 0; w < workers.size(); ++w)
       for (const DeviceInfo& device : workers[w].devices) {
         devices_.push_back(device);
@@ -114,7 +115,8 @@ class StepCompiler {
     };
   }
 
-  Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned) const {
+  Result<PlacementResult> place_nodes(const Graph& graph, std::span<const DeviceId> assigned,
+                                      uint64_t candidate) const {
     // An op of a service may have no kernel. Ops of the variable service then run on any device; ops of other services run where
     // they say, or on the CPU, because their actors keep tensors in host memory.
     const auto has_kernel = [this](const Node& node, std::string_view type) {
@@ -127,10 +129,12 @@ class StepCompiler {
     PlacementOptions placement;
     placement.requests = options_.placement;
     placement.assigned = assigned;
-    if (options_.device_choice == DeviceChoice::EarliestFinish)
-      placement.policy = [this](const Graph& placed, std::span<const DeviceInfo> devices,
-                                const PlacementGroups& groups) {
-        return earliest_finish(placed, devices, groups, NodeCosts(placed, devices, measured_));
+    if (options_.device_choice != DeviceChoice::FirstFeasible)
+      placement.policy = [&](const Graph& placed, std::span<const DeviceInfo> devices,
+                             const PlacementGroups& groups) {
+        const NodeCosts costs(placed, devices, known_.times);
+        return candidate == 0 ? earliest_finish(placed, devices, groups, costs)
+                              : learned_placement(placed, devices, groups, costs, candidate);
       };
     return place(graph, devices_, has_kernel, placement);
   }
@@ -143,7 +147,7 @@ class StepCompiler {
   /// why.
   void choose_homes(const Graph& graph, std::vector<DeviceId>& homes) const {
     homes.resize(graph.size(), no_device);
-    const auto placed = place_nodes(graph, homes);
+    const auto placed = place_nodes(graph, homes, options_.device_choice == DeviceChoice::Learned ? 1 : 0);
     if (!placed) return;
     for (const Node& node : graph.nodes())
       if (has_home(node)) homes[node.id] = placed->device[node.id];
@@ -153,7 +157,7 @@ class StepCompiler {
     std::vector<DeviceId> assigned;
     for (const NodeId origin : subgraph.origin)
       assigned.push_back(origin == no_node ? no_device : homes[origin]);
-    auto placed = place_nodes(subgraph.graph, assigned);
+    auto placed = place_nodes(subgraph.graph, assigned, known_.candidate);
     if (!placed) return placed;
     for (const Node& node : subgraph.graph.nodes())
       if (const NodeId origin = subgraph.origin[node.id]; origin != no_node && has_home(node))
@@ -246,7 +250,7 @@ class StepCompiler {
   std::span<const WorkerDevices> workers_;
   const SessionOptions& options_;
   const PartitionOwner& owner_;
-  const MeasuredTimes* measured_;  ///< may be null
+  const PlacementKnowledge known_;
   std::vector<DeviceInfo> devices_;
   std::vector<size_t> worker_of_;  ///< for each device, the index of its worker
 };
@@ -261,8 +265,8 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
                                               const SessionOptions& options, const PartitionOwner& owner,
-                                              std::vector<DeviceId>& homes, const MeasuredTimes* measured) {
-  return StepCompiler(library, workers, options, owner, measured).compile(graph, signature, homes);
+                                              std::vector<DeviceId>& homes, const PlacementKnowledge& known) {
+  return StepCompiler(library, workers, options, owner, known).compile(graph, signature, homes);
 }
 
 Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,

@@ -46,15 +46,21 @@ struct PartitionOwner {
   uint64_t session = 0, partition = 0;
 };
 
+/// What a master has found out about the nodes of a signature, for its DeviceChoice.
+struct PlacementKnowledge {
+  const MeasuredTimes* times = nullptr;  ///< of the nodes that have been measured; may be null
+  /// Which placement is tried: 0 is that of DeviceChoice::EarliestFinish, others are seeds of learned ones.
+  uint64_t candidate = 0;
+};
+
 /// Compiles a signature. `homes` contains, for each node of the graph that must be on the same device in every signature (state,
 /// and nodes colocated by name), its device; for other nodes no_device. The compiler chooses these devices on the whole graph,
-/// because a step may not contain the node that another is colocated with. The master keeps `homes` from call to call. `measured`
-/// has the times of nodes that are known, for DeviceChoice::EarliestFinish; it may be null.
+/// because a step may not contain the node that another is colocated with. The master keeps `homes` from call to call.
 Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSignature& signature,
                                               const OpLibrary& library,
                                               std::span<const WorkerDevices> workers,
                                               const SessionOptions& options, const PartitionOwner& owner,
-                                              std::vector<DeviceId>& homes, const MeasuredTimes* measured);
+                                              std::vector<DeviceId>& homes, const PlacementKnowledge& known);
 
 /// The partitions of a step and their devices.
 struct PlacedStep {

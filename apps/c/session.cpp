@@ -22,13 +22,24 @@ std::chrono::nanoseconds duration(int64_t nanoseconds, const char* what) {
   return std::chrono::nanoseconds(nanoseconds);
 }
 
+troupe::DeviceChoice device_choice(troupe_device_choice choice) {
+  switch (choice) {
+    case TROUPE_FIRST_FEASIBLE: return troupe::DeviceChoice::FirstFeasible;
+    case TROUPE_EARLIEST_FINISH: return troupe::DeviceChoice::EarliestFinish;
+    case TROUPE_LEARNED: return troupe::DeviceChoice::Learned;
+    default:
+      throw troupe::Error(troupe::invalid_argument("device_choice is " + std::to_string(choice) +
+                                                   "; it must be one of the constants of its type"));
+  }
+}
+
 troupe::SessionOptions options_of(const troupe_session_options& from) {
   troupe::SessionOptions options;
   if (from.seed) options.seed = static_cast<uint64_t>(*from.seed);
   if (from.soft_placement) options.placement = troupe::Placement::Soft;
   if (from.start_timeout_ns != 0) options.start_timeout = duration(from.start_timeout_ns, "start_timeout_ns");
   options.tasks = texts(from.tasks, from.task_count, "tasks");
-  if (from.earliest_finish) options.device_choice = troupe::DeviceChoice::EarliestFinish;
+  options.device_choice = device_choice(from.device_choice);
   options.lossy_transfers = from.lossy_transfers;
   if (from.share_state) options.share_state = *from.share_state;
   return options;

@@ -11,6 +11,16 @@ extern "C" {
 
 typedef struct troupe_session troupe_session;
 
+/// How devices are chosen among those that may run a node.
+typedef int32_t troupe_device_choice;
+enum {
+  TROUPE_FIRST_FEASIBLE = 0,  ///< the first one: GPUs before CPUs, then by name
+  /// The one on which the node would end first in a simulation of the step, with estimated and then with measured times.
+  TROUPE_EARLIEST_FINISH = 1,
+  /// The placement whose steps are the shortest, of some that a search finds with that simulation.
+  TROUPE_LEARNED = 2
+};
+
 /// Options of a session. Later versions add members behind the last one; `size` says which the caller knows.
 typedef struct troupe_session_options {
   size_t size;  ///< sizeof(troupe_session_options)
@@ -25,9 +35,7 @@ typedef struct troupe_session_options {
   size_t task_count;
   /// Whether the session shares its variables with the others that share theirs; null: in a cluster it does, otherwise not.
   const bool* share_state;
-  /// Whether nodes go to the devices where they would end first, by estimated and then by measured times, and not to the first
-  /// device that may run them.
-  bool earliest_finish;
+  troupe_device_choice device_choice;
   bool lossy_transfers;  ///< whether float tensors travel between tasks as bfloat16
 } troupe_session_options;
 

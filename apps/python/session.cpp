@@ -11,14 +11,23 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
+DeviceChoice choice_named(const std::string& name) {
+  if (name == "first_feasible") return DeviceChoice::FirstFeasible;
+  if (name == "earliest_finish") return DeviceChoice::EarliestFinish;
+  if (name == "learned") return DeviceChoice::Learned;
+  throw Error(invalid_argument("device_choice is '" + name +
+                               "'; it must be 'first_feasible', 'earliest_finish' or 'learned'"));
+}
+
 SessionOptions options_of(std::optional<uint64_t> seed, bool soft_placement, bool simplify,
                           double start_timeout, const std::vector<std::string>& tasks,
-                          std::optional<bool> share_state, bool earliest_finish, bool lossy_transfers) {
+                          std::optional<bool> share_state, const std::string& device_choice,
+                          bool lossy_transfers) {
   if (!(start_timeout > 0 && start_timeout < 1e9))
     throw Error(invalid_argument("start_timeout must be a positive number of seconds"));
   return {.seed = seed,
           .placement = soft_placement ? Placement::Soft : Placement::Strict,
-          .device_choice = earliest_finish ? DeviceChoice::EarliestFinish : DeviceChoice::FirstFeasible,
+          .device_choice = choice_named(device_choice),
           .lossy_transfers = lossy_transfers,
           .simplify = simplify,
           .start_timeout = std::chrono::nanoseconds(static_cast<int64_t>(start_timeout * 1e9)),
@@ -147,15 +156,15 @@ void bind_session(py::module_& module) {
           py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement, bool simplify,
                       const std::optional<std::string>& master, const std::optional<ClusterSpec>& cluster,
                       const std::vector<std::string>& tasks, std::optional<bool> share_state,
-                      double start_timeout, bool earliest_finish, bool lossy_transfers) {
+                      double start_timeout, const std::string& device_choice, bool lossy_transfers) {
             return make_session(graph, master, cluster,
                                 options_of(seed, soft_placement, simplify, start_timeout, tasks, share_state,
-                                           earliest_finish, lossy_transfers));
+                                           device_choice, lossy_transfers));
           }),
           py::arg("graph"), py::kw_only(), py::arg("seed") = py::none(), py::arg("soft_placement") = false,
           py::arg("simplify") = true, py::arg("master") = py::none(), py::arg("cluster") = py::none(),
           py::arg("tasks") = std::vector<std::string>(), py::arg("share_state") = py::none(),
-          py::arg("start_timeout") = 60.0, py::arg("earliest_finish") = false,
+          py::arg("start_timeout") = 60.0, py::arg("device_choice") = "first_feasible",
           py::arg("lossy_transfers") = false)
       .def_property_readonly("graph", [](const SessionHandle& session) { return session.graph; })
       .def("run", &run_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),

@@ -32,7 +32,7 @@ struct OpenSession {
   softPlacement @6 :Bool;
   keepGraph @7 :Bool;        # constants are not folded, and common subexpressions are not shared
   signatures @8 :UInt32;     # how many signatures are kept prepared; at least 1
-  earliestFinish @9 :Bool;   # nodes go where they would end first, not to the first device that may run them
+  deviceChoice @9 :UInt8;    # a DeviceChoice of actors/step/session_options.h
   lossyTransfers @10 :Bool;  # float tensors travel between tasks as bfloat16
 }
 

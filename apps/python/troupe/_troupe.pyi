@@ -210,13 +210,13 @@ class Session:
     devices that do not exist are ignored. `simplify`: whether to fold constants and share common subexpressions. With `master`, the
     address of a member of `cluster`, the steps run there, and this process needs no devices. `tasks`: which tasks of a cluster are used
     beside that of the session, such as "/job:ps"; none: all. `share_state`: whether variables are shared with other sessions, by
-    default in clusters alone. `start_timeout`: how many seconds to wait for the tasks. `earliest_finish`: whether nodes go to the
-    devices where they would end first, by estimated and then by measured times, and not to the first device that may run them.
-    `lossy_transfers`: whether float tensors travel between tasks as bfloat16."""
+    default in clusters alone. `start_timeout`: how many seconds to wait for the tasks. `device_choice`: "first_feasible",
+    nodes go to the first device that may run them; "earliest_finish", to that where they would end first, by estimated and then by
+    measured times; or "learned", where steps turn out to be the shortest. `lossy_transfers`: whether float tensors travel between tasks as bfloat16."""
 
     def __init__(self, graph: Graph, *, seed: Optional[int] = None, soft_placement: bool = False, simplify: bool = True,
                  master: Optional[str] = None, cluster: Optional[Cluster] = None, tasks: Sequence[str] = (),
-                 share_state: Optional[bool] = None, start_timeout: float = 60.0, earliest_finish: bool = False,
+                 share_state: Optional[bool] = None, start_timeout: float = 60.0, device_choice: str = "first_feasible",
                  lossy_transfers: bool = False) -> None: ...
     @property
     def graph(self) -> Graph: ...
