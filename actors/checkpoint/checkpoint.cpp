@@ -166,7 +166,7 @@ class CoordinatorRole final : public OffloadingRole {
 
   static Status take_shards(Save& save, const Answers& answers) {
     save.manifest = NewManifest(save.message->getRound(), std::string(view(save.message->getNote())),
-                                save.base ? &*save.base : nullptr);
+                                save.message->getPinned(), save.base ? &*save.base : nullptr);
     const auto shards = static_cast<uint32_t>(answers.size());
     for (uint32_t shard = 0; shard < shards; ++shard) {
       if (!answers[shard]) return answers[shard].status();

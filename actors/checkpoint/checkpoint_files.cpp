@@ -66,21 +66,22 @@ std::optional<CheckpointFiles::Base> CheckpointFiles::base() const {
   return Base{all->back(), std::move(*newest)};
 }
 
-// The files of older checkpoints that a damaged manifest lists are not kept for it, because it cannot be restored.
+// The files of older checkpoints that a damaged manifest lists are not kept for it, because it cannot be restored. It pins nothing.
 Status CheckpointFiles::remove_old(size_t keep) const {
   TROUPE_ASSIGN(const auto all, folders());
   size_t kept = 0;
   std::set<std::string> used;
   for (auto name = all.rbegin(); name != all.rend(); ++name) {
     TROUPE_ASSIGN(const bool committed, has_manifest(*name));
-    if (!committed || kept == std::max<size_t>(keep, 1)) {
+    if (!committed) {
       TROUPE_RETURN_IF_FAILED(remove(*name, used));
       continue;
     }
-    ++kept;
     const auto listed = manifest(*name);
     if (!listed && listed.status().code() != Code::DataLoss) return listed.status();
-    if (!listed) continue;
+    const bool is_new = kept++ < std::max<size_t>(keep, 1), is_pinned = listed && listed->pinned;
+    if (!is_new && !is_pinned) TROUPE_RETURN_IF_FAILED(remove(*name, used));
+    if (!listed || (!is_new && !is_pinned)) continue;
     for (const ShardFile& file : listed->files) used.insert(file.path(path(*name)));
   }
   return {};

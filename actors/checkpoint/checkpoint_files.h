@@ -34,8 +34,8 @@ class CheckpointFiles {
   /// Writes the manifest, which makes the files in the folder a checkpoint. Returns when it is on disk. After a failure the
   /// checkpoint may exist or not.
   Status commit(const std::string& name, const Manifest& manifest) const;
-  /// Removes all checkpoints but the newest `keep` (at least 1), and all folders without a manifest, but not the files to which
-  /// those that are kept refer.
+  /// Removes all checkpoints but the newest `keep` (at least 1) and those that are pinned, and all folders without a manifest, but
+  /// not the files to which those that are kept refer.
   Status remove_old(size_t keep) const;
   /// Removes a checkpoint, complete or not.
   Status remove(const std::string& name) const;

@@ -107,6 +107,7 @@ Result<std::string> manifest_text(const Manifest& manifest) {
   TROUPE_ASSIGN(const std::string body, strict_json_line({{"format", format},
                                                           {"round", manifest.round},
                                                           {"note", manifest.note},
+                                                          {"pinned", manifest.pinned},
                                                           {"files", std::move(files)}}));
   std::string text(before_body);
   text.append(body).append(after_body).append(hexadecimal(crc32c(body))).append(end_of_text);
@@ -126,6 +127,9 @@ Result<Manifest> read_manifest(std::string_view text) {
     return data_loss("its format is " + std::to_string(format) + ", and this program knows 1 and 2");
   TROUPE_ASSIGN(manifest.round, unsigned_member(json, "round"));
   TROUPE_ASSIGN(manifest.note, text_member(json, "note"));
+  const Json pinned = json.value("pinned", Json(false));
+  if (!pinned.is_boolean()) return data_loss("'pinned' is neither true nor false");
+  manifest.pinned = pinned.get<bool>();
   std::set<std::string> names;
   for (const Json& entry : json.value("files", Json::array())) {
     TROUPE_ASSIGN(ShardFile file, read_file_entry(entry));

@@ -14,8 +14,9 @@ namespace troupe {
 
 struct Manifest {
   uint64_t round = 0;
-  std::string note;  ///< whatever else the owner needs to resume; UTF-8
-  std::vector<ShardFile> files;
+  std::string note = {};  ///< whatever else the owner needs to resume; UTF-8
+  bool pinned = false;    ///< the checkpoint is kept however many newer ones there are
+  std::vector<ShardFile> files = {};
 };
 
 inline constexpr uint64_t largest_manifest = uint64_t{64} << 20;

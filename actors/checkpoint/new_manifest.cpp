@@ -2,8 +2,8 @@
 
 namespace troupe {
 
-NewManifest::NewManifest(uint64_t round, std::string note, const CheckpointFiles::Base* base)
-    : manifest_{round, std::move(note), {}} {
+NewManifest::NewManifest(uint64_t round, std::string note, bool pinned, const CheckpointFiles::Base* base)
+    : manifest_{.round = round, .note = std::move(note), .pinned = pinned} {
   if (!base) return;
   for (const ShardFile& file : base->manifest.files)
     older_.emplace(std::pair(file.folder.empty() ? base->name : file.folder, file.name), file.checksum);

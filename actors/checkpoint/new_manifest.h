@@ -12,7 +12,7 @@ class NewManifest {
  public:
   NewManifest() = default;
   /// `base` is the checkpoint to whose files the new one may refer; null if there is none.
-  NewManifest(uint64_t round, std::string note, const CheckpointFiles::Base* base);
+  NewManifest(uint64_t round, std::string note, bool pinned, const CheckpointFiles::Base* base);
 
   /// Adds a file of a writer. Fails with AlreadyExists if two writers have a variable of one name, and with Internal if the
   /// writer had no reason to name this file.

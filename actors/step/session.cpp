@@ -251,6 +251,7 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
   draft->setNote(as_text(options.note));
   draft->setUnhurried(options.unhurried);
   draft->setKeep(static_cast<uint32_t>(std::min<size_t>(options.keep, UINT32_MAX)));
+  draft->setPinned(options.pinned);
   write(impl_->parts.master_address, draft->initMaster());
   PendingSave save;
   save.state_ = std::shared_ptr<PendingSave::State>(new PendingSave::State{*impl_});

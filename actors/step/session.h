@@ -43,7 +43,9 @@ struct StepOptions {
 struct SaveOptions {
   uint64_t round = 0;  ///< the training round of the state; restore() returns it
   std::string note;    ///< any UTF-8 text; restore() returns it
-  size_t keep = 5;     ///< how many checkpoints to keep in the folder, the newest ones; 0 counts as 1
+  /// How many checkpoints to keep in the folder, the newest ones, beside those that are pinned; 0 counts as 1.
+  size_t keep = 5;
+  bool pinned = false;  ///< whether the checkpoint is kept however many newer ones there are
   /// Whether the threads that write rest in between, ten seconds per file at most: for checkpoints beside training, whose steps
   /// hardly become slower meanwhile.
   bool unhurried = false;

@@ -167,7 +167,7 @@ Status write_checkpoint(Disk& disk, const StoredValues& stored, const std::strin
   TROUPE_ASSIGN(const std::string name, files.begin(stored.round));
   std::vector<SavedTensor> tensors;
   for (const auto& [variable, value] : stored.values) tensors.push_back({variable, value});
-  Manifest manifest{stored.round, {}, {}};
+  Manifest manifest{.round = stored.round};
   TROUPE_ASSIGN(auto file, write_shard(disk, files.path(name), shard_name(0, 1), tensors));
   manifest.files.push_back(std::move(file));
   return files.commit(name, manifest);

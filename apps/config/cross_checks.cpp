@@ -73,7 +73,7 @@ class CrossChecker {
 
 void CrossChecker::check_checkpoint() {
   const Reader checkpoint = root_.table("train").table("checkpoint");
-  const auto& [every, keep, on_signal, dir, endpoint, region] = config_.train.checkpoint;
+  const auto& [every, keep_every, keep, on_signal, dir, endpoint, region] = config_.train.checkpoint;
   if (!dir.empty() && (!dir.starts_with("s3://") || dir.find_first_not_of('/', 5) != 5))
     error(checkpoint, "dir", "train.checkpoint.dir: expected \"s3://BUCKET/PREFIX\", found \"" + dir + '"');
   if (!endpoint.empty() && !endpoint.starts_with("http://") && !endpoint.starts_with("https://"))

@@ -206,6 +206,7 @@ Train read_train(const Reader& train) {
   out.replication = read_replication(train.table("replication"));
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),
+                    parse_period(checkpoint.string("keep_every")).value_or(Period{}),
                     checkpoint.get<int64_t>("keep"),
                     checkpoint.get<bool>("on_signal"),
                     checkpoint.string("dir"),

@@ -164,6 +164,7 @@ struct Replication {
 
 struct Checkpoint {
   Period every;
+  Period keep_every = {};  ///< how far checkpoints are apart that are kept for good
   int64_t keep = 0;
   bool on_signal = true;
   /// "s3://BUCKET/PREFIX", under which the checkpoints lie in NAME/NNN; empty: in the folder of the run.

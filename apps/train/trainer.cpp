@@ -13,6 +13,7 @@
 #include "apps/services/run_control_role.h"
 #include "apps/text/score_text.h"
 #include "apps/train/background_save.h"
+#include "apps/train/checkpoint_schedule.h"
 #include "apps/train/cluster_links.h"
 #include "apps/train/cluster_rounds.h"
 #include "apps/train/earlier_run.h"
@@ -309,10 +310,11 @@ class Run {
   }
 
   Status loop() {
-    last_saved_ = Clock::now();
+    const auto begun = Clock::now();
+    schedule_.emplace(config_.train.checkpoint, progress_.step, begun);
     logged_step_ = progress_.step;
     const observe::PhaseScope training(monitor_, observe::Phase::Training);
-    ProgressLine line(monitor_, options_.progress_interval, last_saved_);
+    ProgressLine line(monitor_, options_.progress_interval, begun);
     if (epoch_has_ended_) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch()));
     for (heed(); !done(); heed()) {
       advance(std::min(last_step(), next_pause(config_, progress_.step, per_epoch())));
@@ -464,10 +466,8 @@ class Run {
   }
 
   void save_when_due() {
-    const auto& every = config_.train.checkpoint.every;
-    const bool by_steps = every.steps > 0 && progress_.step % static_cast<uint64_t>(every.steps) == 0;
-    const bool by_time = every.seconds > 0 && Seconds(Clock::now() - last_saved_).count() >= every.seconds;
-    if (folder_ && (by_steps || by_time) && std::isfinite(result_.loss)) begin_save(true);
+    const bool is_due = folder_ && schedule_->is_due(progress_.step, Clock::now());
+    if (is_due && std::isfinite(result_.loss)) begin_save(true);
     if (saving_.done()) (void)saving_.wait();
   }
 
@@ -479,9 +479,9 @@ class Run {
     const SaveOptions options{.round = progress_.step,
                               .note = to_note(progress_),
                               .keep = static_cast<size_t>(config_.train.checkpoint.keep),
+                              .pinned = schedule_->begin_save(progress_.step, Clock::now()),
                               .unhurried = unhurried};
     saving_.begin(with_session([&] { return session_->begin_save(checkpoints(), options); }), progress_.step);
-    last_saved_ = Clock::now();
     if (std::isfinite(result_.loss)) rollback_.saved();
   }
 
@@ -548,8 +548,8 @@ class Run {
   bool epoch_has_ended_ = false;    ///< while another process was the trainer, which was lost then
   TrainingResult result_;
   int64_t restarted_workers_ = 0;
-  uint64_t logged_step_ = 0;  ///< the last step for which metrics were written
-  Clock::time_point last_saved_;
+  uint64_t logged_step_ = 0;                    ///< the last step for which metrics were written
+  std::optional<CheckpointSchedule> schedule_;  ///< while it trains
   BackgroundSave saving_{monitor_, [this](const std::string& line) { print(line); }};
   Rollback rollback_;
 };

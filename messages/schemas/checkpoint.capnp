@@ -78,12 +78,13 @@ struct SaveCheckpoint {
   folder @0 :Text;           # the folder that contains the checkpoints; created if it does not exist
   round @1 :UInt64;          # the training round of the state; the newest checkpoint is the one saved last, whatever its round
   note @2 :Text;             # whatever else the caller needs to resume; stored unchanged
-  keep @3 :UInt32;           # how many checkpoints to keep, the newest ones; 0 counts as 1
+  keep @3 :UInt32;           # how many checkpoints to keep, the newest ones, beside those that are pinned; 0 counts as 1
   writers @4 :List(Address); # the writers of the processes whose state is saved
   container @5 :Text;
   master @6 :Address;        # the session's master, on the coordinator's node: once it has ended, the state may be partly gone
   state @7 :UInt64;          # the state to save, which is held; 0: the present one, of all variables
   unhurried @8 :Bool;        # the threads that write rest in between, so that training hardly becomes slower meanwhile
+  pinned @9 :Bool;           # the checkpoint is kept however many newer ones there are
 }
 
 struct CheckpointSaved {

@@ -28,8 +28,8 @@ WholeCheckpoint checkpoint_of(uint64_t round) {
            {"none", Tensor::vector<double>({}), 3}}};
 }
 
-Status save(Disk& disk, uint64_t round, size_t keep) {
-  return test::save(disk, folder, checkpoint_of(round), keep, 2);
+Status save(Disk& disk, uint64_t round, size_t keep, bool pinned = false) {
+  return test::save(disk, folder, checkpoint_of(round), keep, 2, pinned);
 }
 
 bool equal(const WholeCheckpoint& a, const WholeCheckpoint& b) {
@@ -256,6 +256,14 @@ BOOST_AUTO_TEST_CASE(the_newest_stay_by_count_and_the_one_saved_last_is_the_newe
   BOOST_TEST(newest(disk) == 5u);
   throw_if_failed(save(disk, 6, 0));  // keep = 0 keeps the checkpoint just saved
   BOOST_TEST(tree(disk, "") == tree_of({"000006-round-6"}));
+}
+
+BOOST_AUTO_TEST_CASE(pinned_ones_stay_beside_the_newest) {
+  SimulatedDisk disk(1);
+  for (const uint64_t round : {1, 2, 3, 4, 5, 6}) throw_if_failed(save(disk, round, 2, round % 2 == 1));
+  BOOST_TEST(tree(disk, "") ==
+             tree_of({"000001-round-1", "000003-round-3", "000005-round-5", "000006-round-6"}));
+  BOOST_TEST(newest(disk) == 6u);
 }
 
 BOOST_FIXTURE_TEST_CASE(what_else_lies_in_the_folder_stays, Saved) {

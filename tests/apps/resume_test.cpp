@@ -1,6 +1,7 @@
 // Runs that are resumed: what may change meanwhile, and that a run which cannot go on keeps its files.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -52,6 +53,26 @@ struct Fixture : test::DigitsRuns {
 };
 
 BOOST_FIXTURE_TEST_SUITE(resume, Fixture)
+
+// An epoch has 23 steps. The run is resumed at step 46, so that of steps 30 to 59 none is kept once more.
+BOOST_AUTO_TEST_CASE(checkpoints_at_long_intervals_are_kept_for_good) {
+  const Arguments often = {"train.checkpoint={every=\"10 steps\", keep=1, keep_every=\"30 steps\"}"};
+  const auto epochs = [&](const std::string& count) {
+    Arguments settings = often;
+    settings.push_back("train.max_epochs=" + count);
+    return settings;
+  };
+  output_of(run("train", "kept", set(epochs("2"))));
+  output_of(run("train", "kept", set(epochs("4"), {"--resume", "auto"})));
+  std::vector<std::string> rounds;
+  for (const auto& entry : fs::directory_iterator(path("kept") + "/001/checkpoints")) {
+    const std::string name = entry.path().filename().string();
+    rounds.push_back(name.substr(name.find("round-")));
+  }
+  std::ranges::sort(rounds);
+  BOOST_TEST(rounds == (std::vector<std::string>{"round-30", "round-60", "round-90", "round-92"}),
+             boost::test_tools::per_element());
+}
 
 BOOST_AUTO_TEST_CASE(a_run_that_cannot_go_on_keeps_its_files) {
   output_of(run("train", "kept", set({"train.max_epochs=1"})));

@@ -26,7 +26,7 @@ struct Fixture {
   Result<StoredValues> read_back(const SavedTensors& tensors) {
     const CheckpointFiles files(disk, folder.path());
     const std::string name = value_or_throw(files.begin(5));
-    Manifest manifest{5, {}, {}};
+    Manifest manifest{.round = 5};
     manifest.files.push_back(value_or_throw(write_shard(disk, files.path(name), shard_name(0, 1), tensors)));
     throw_if_failed(files.commit(name, manifest));
     return read_values(disk, files.path(name));

@@ -6,10 +6,10 @@
 namespace troupe::test {
 
 Status save(Disk& disk, const std::string& folder, const WholeCheckpoint& checkpoint, size_t keep,
-            uint32_t shards) {
+            uint32_t shards, bool pinned) {
   const CheckpointFiles files(disk, folder);
   TROUPE_ASSIGN(const std::string name, files.begin(checkpoint.round));
-  Manifest manifest{checkpoint.round, checkpoint.note, {}};
+  Manifest manifest{.round = checkpoint.round, .note = checkpoint.note, .pinned = pinned};
   const std::span tensors(checkpoint.tensors);
   for (uint32_t shard = 0; shard < shards; ++shard) {
     const size_t begin = tensors.size() * shard / shards, end = tensors.size() * (shard + 1) / shards;

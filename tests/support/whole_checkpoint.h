@@ -13,7 +13,7 @@ struct WholeCheckpoint {
 
 /// Saves a checkpoint in this number of files. The newest `keep` checkpoints stay.
 Status save(Disk& disk, const std::string& folder, const WholeCheckpoint& checkpoint, size_t keep,
-            uint32_t shards = 1);
+            uint32_t shards = 1, bool pinned = false);
 Result<WholeCheckpoint> load(Disk& disk, const std::string& folder, const std::string& name);
 /// Loads the newest valid checkpoint and appends what is wrong with newer ones to `skipped`. Fails with NotFound if there is none.
 Result<WholeCheckpoint> load_newest(Disk& disk, const std::string& folder, std::vector<std::string>& skipped);
