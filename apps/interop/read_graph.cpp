@@ -188,9 +188,20 @@ Result<MetaGraph> read_saved_model(std::string_view bytes, const std::vector<std
                    (known.empty() ? "; it has no graph at all" : "; there are graphs with " + known));
 }
 
+std::string advice_on_export(const std::string& file) {
+  const std::string saved = "`troupe export RUN FOLDER` writes a saved model, which is read";
+  if (file.ends_with(".onnx")) return "; Troupe writes files of ONNX, but reads none: " + saved;
+  if (file.ends_with(".safetensors"))
+    return "; a file of safetensors has the weights of a model without its graph: " + saved +
+           ", and model.init_from of a run file takes the weights for another training";
+  return {};
+}
+
 Result<MetaGraph> read_graph_file(Disk& disk, const std::string& file, std::shared_ptr<const OpTable> ops) {
   constexpr uint64_t max_bytes = uint64_t{1} << 32;
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_bytes));
+  if (const std::string advice = advice_on_export(file); !advice.empty())
+    return invalid_argument(file + " is not a GraphDef" + advice);
   if (file.ends_with(".meta")) return read_meta_graph(bytes, std::move(ops));
   TROUPE_ASSIGN(Graph graph, read_graph_def(bytes, std::move(ops)));
   return MetaGraph{

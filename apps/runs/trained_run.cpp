@@ -13,6 +13,7 @@
 #include "apps/data/numbers.h"
 #include "apps/data/sources.h"
 #include "apps/inference/model_source.h"
+#include "apps/interop/read_graph.h"
 #include "apps/runs/run_model.h"
 #include "apps/serve/request_json.h"
 #include "apps/train/train_data.h"
@@ -176,7 +177,8 @@ Status check_is_folder(Disk& disk, const std::string& path) {
   const auto info = disk.info(path);
   if (!info || info->is_folder) return {};
   if (!path.ends_with(".toml"))
-    return invalid_argument(path + " is a file; expected the folder of a run, such as runs/NAME/001");
+    return invalid_argument(path + " is a file; expected the folder of a run, such as runs/NAME/001" +
+                            interop::advice_on_export(path));
   return invalid_argument(path + " is a run file; expected the folder of a run, such as " +
                           folder_for(disk, path));
 }

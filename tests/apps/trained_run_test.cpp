@@ -272,6 +272,27 @@ BOOST_AUTO_TEST_CASE(an_exported_model_is_the_model) {
   BOOST_TEST(output_of({"export", path("exported"), model}, 2).find("exists") != std::string::npos);
 }
 
+// What is written for other programs is not read as a model, and the error says so whatever the subcommand.
+BOOST_AUTO_TEST_CASE(exported_files_that_are_no_models_are_refused) {
+  train("exported", brief);
+  for (const std::string name : {"model.onnx", "weights.safetensors"}) {
+    const std::string file = path(name);
+    output_of({"export", path("exported"), file});
+    const std::string input = digits("in.csv", 1, false);
+    for (const Arguments& arguments : std::vector<Arguments>{{"predict", file, input},
+                                                             {"eval", file},
+                                                             {"export", file, path("again")},
+                                                             {"serve", file, "--port", "0"},
+                                                             {"graph", file}}) {
+      const std::string output = output_of(arguments, 2);
+      BOOST_TEST(output.find(file + " is ") != std::string::npos, output);
+      BOOST_TEST(output.find("`troupe export RUN FOLDER` writes a saved model") != std::string::npos, output);
+      BOOST_TEST((output.find("model.init_from") != std::string::npos) == name.ends_with(".safetensors"),
+                 output);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(weights_are_exported_as_safetensors) {
   train("weights", brief);
   const std::string file = path("weights.safetensors");
