@@ -14,19 +14,22 @@ int64_t elements(const Field& field) {
 
 }  // namespace
 
+SourceFile source_file(const Options& options, const SourceFiles& files, size_t i) {
+  return {.path = files.files[i],
+          .labels = i < files.labels.size() ? files.labels[i] : std::string(),
+          .label_type = read_type(options, label_column, DType::Int32),
+          .options = options.format_options,
+          .compression = options.compression,
+          .columns = options.columns,
+          .feature_type = read_type(options, feature_column, DType::Float)};
+}
+
 Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options,
                                                   const SourceFiles& files, size_t i) {
   const auto format = find_format(options.format);
   if (!format)
     return invalid_argument("format '" + options.format + "' is unknown; allowed: " + format_names());
-  const std::string labels = i < files.labels.size() ? files.labels[i] : std::string();
-  return format->open(disk, {.path = files.files[i],
-                             .labels = labels,
-                             .label_type = read_type(options, label_column, DType::Int32),
-                             .options = options.format_options,
-                             .compression = options.compression,
-                             .columns = options.columns,
-                             .feature_type = read_type(options, feature_column, DType::Float)});
+  return format->open(disk, source_file(options, files, i));
 }
 
 Result<std::string> fingerprints(Disk& disk, const Options& options) {

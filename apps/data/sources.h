@@ -16,6 +16,8 @@ struct SourceFiles {
 inline SourceFiles train_files(const Options& options) { return {options.train, options.train_labels}; }
 inline SourceFiles valid_files(const Options& options) { return {options.valid, options.valid_labels}; }
 
+/// Returns how file i is opened.
+SourceFile source_file(const Options& options, const SourceFiles& files, size_t i);
 /// Opens file i. Fails as the format does, and with InvalidArgument if the options name no format.
 Result<std::unique_ptr<RecordReader>> open_source(Disk& disk, const Options& options,
                                                   const SourceFiles& files, size_t i);

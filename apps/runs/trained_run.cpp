@@ -15,6 +15,7 @@
 #include "apps/inference/model_source.h"
 #include "apps/interop/read_graph.h"
 #include "apps/runs/run_model.h"
+#include "apps/runs/table_objects.h"
 #include "apps/serve/request_json.h"
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
@@ -149,6 +150,14 @@ void leave_labels(data::Options& options) {
   std::erase_if(options.inputs, [](const data::Input& input) { return input.from == data::label_column; });
 }
 
+/// Returns options with which the lines of .jsonl files may lack columns. Those of [data.columns] may have others, too.
+data::Options options_for_json_lines(Disk& disk, const data::Options& given) {
+  auto options = options_for_objects(disk, given);
+  if (!options) return given;
+  if (!options->columns.empty()) options->format_options["header"] = true;
+  return std::move(*options);
+}
+
 /// Returns the number of features that the first file has; nothing if it does not have columns of numbers.
 Result<std::optional<int64_t>> features_of_files(Disk& disk, const data::Options& given) {
   TROUPE_ASSIGN(const data::Options options, data::with_matching_files(disk, given));
@@ -238,6 +247,8 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
         " has no run file that says how files are read; it takes one .npz or .jsonl file with "
         "its inputs by name, or one .npy file");
   config::RunConfig config = *run.config;
+  if (std::ranges::all_of(files, [](const auto& file) { return data::format_of_name(file) == "jsonl"; }))
+    config.data = options_for_json_lines(disk, config.data);
   config.data.train = files;
   config.data.valid.clear();
   config.data.valid_labels.clear();

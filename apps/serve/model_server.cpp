@@ -116,15 +116,27 @@ Json tensors_of(const std::vector<ModelTensor>& tensors) {
   return result;
 }
 
+/// Returns the columns that the objects of requests may have.
+Json columns_of(const runs::TableObjects& table) {
+  Json list = Json::array();
+  for (const auto& column : table.columns()) {
+    list.push_back({{"name", column.name}, {"type", column.type}, {"may_be_missing", column.takes_gaps}});
+    if (!column.values.empty()) list.back()["values"] = column.values;
+  }
+  return list;
+}
+
 Json metadata_of(const std::string& model, const Version& version) {
   Json signatures = Json::object();
   for (const ModelSignature& signature : version.model.signatures())
     signatures[signature.name] = {{"inputs", tensors_of(signature.inputs)},
                                   {"outputs", tensors_of(signature.outputs)},
                                   {"method_name", signature.method}};
-  return {
+  Json result = {
       {"model_spec", {{"name", model}, {"signature_name", ""}, {"version", std::to_string(version.number)}}},
       {"metadata", {{"signature_def", {{"signature_def", signatures}}}}}};
+  if (version.table && !version.table->columns().empty()) result["columns"] = columns_of(*version.table);
+  return result;
 }
 
 /// Returns the answer to a request whose outputs have been computed. `rows` and `instances` are those of the request.
@@ -213,7 +225,7 @@ class ModelServer::Requests {
 
   void compute(const std::string& what, const std::shared_ptr<Version>& version, const std::string& body,
                const HttpReply& reply) {
-    auto request = parser_.parse(body, version->model);
+    auto request = parser_.parse(body, version->model, version->table.get());
     if (!request) return reply(failure(request.status()));
     auto done = [what, version, reply, signature = request->signature, rows = request->rows,
                  instances = request->instances()](const Batcher::Outputs& outputs) {

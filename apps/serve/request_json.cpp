@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "apps/data/numbers.h"
+#include "apps/runs/table_objects.h"
 #include "graph/ops/op_table.h"
 #include "kernels/core/type_dispatch.h"
 
@@ -93,27 +95,67 @@ bool read(element value, T& to) {
   }
 }
 
-/// Stores nested lists of the given dimensions, from number `dim` on.
+/// Returns what stands for null in an input; nothing if the type T does not have it.
 template <class T>
-Checked store(element value, std::span<const int64_t> dims, T*& to) {
-  if (dims.empty()) {
-    if (read(value, *to++)) return {};
-    return Mistake{"", "expected a " + std::string(name(dtype_of<T>)) + ", found " + kind_of(value)};
-  }
-  simdjson::dom::array list;
-  if (value.get(list) != simdjson::SUCCESS)
-    return Mistake{"", "expected a list of " + std::to_string(dims[0]) + ", found " + kind_of(value)};
-  size_t count = 0;
-  for (const element item : list) {
-    if (count == static_cast<size_t>(dims[0])) break;
-    if (Checked mistake = store(item, dims.subspan(1), to)) return within(at(count), std::move(mistake));
-    ++count;
-  }
-  if (count != static_cast<size_t>(dims[0]) || list.size() != count)
-    return Mistake{"", "expected a list of " + std::to_string(dims[0]) + ", as before, found one of " +
-                           std::to_string(list.size())};
-  return {};
+std::optional<T> gap_of(const runs::TableInput& input) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return std::string();
+  else if constexpr (std::is_floating_point_v<T>)
+    return data::rounded_number<T>(input.gap);
+  else if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>)
+    return data::whole_number<T>(input.gap);
+  else
+    return {};  // inputs of run files have no other types
 }
+
+/// Stores the elements of an input whose rows have `width` elements, from `to` on.
+template <class T>
+class Elements {
+ public:
+  Elements(T* to, size_t width, const runs::TableInput* table)
+      : begin_(to), to_(to), width_(std::max<size_t>(1, width)), table_(table) {}
+
+  /// Stores nested lists of the given dimensions.
+  Checked store(element value, std::span<const int64_t> dims) {
+    if (dims.empty()) return store(value);
+    simdjson::dom::array list;
+    if (value.get(list) != simdjson::SUCCESS)
+      return Mistake{"", "expected a list of " + std::to_string(dims[0]) + ", found " + kind_of(value)};
+    size_t count = 0;
+    for (const element item : list) {
+      if (count == static_cast<size_t>(dims[0])) break;
+      if (Checked mistake = store(item, dims.subspan(1))) return within(at(count), std::move(mistake));
+      ++count;
+    }
+    if (count != static_cast<size_t>(dims[0]) || list.size() != count)
+      return Mistake{"", "expected a list of " + std::to_string(dims[0]) + ", as before, found one of " +
+                             std::to_string(list.size())};
+    return {};
+  }
+
+ private:
+  Checked store(element value) {
+    if (value.is_null() && table_ && table_->takes_gaps) {
+      if (const auto gap = gap_of<T>(*table_)) {
+        *to_++ = *gap;
+        return {};
+      }
+    }
+    if (read(value, *to_++)) return {};
+    std::string what = "expected a " + std::string(name(dtype_of<T>)) + ", found " + kind_of(value);
+    if (!table_) return Mistake{"", what};
+    if (const size_t number = static_cast<size_t>(to_ - 1 - begin_) % width_; number < table_->columns.size())
+      what += ", for column '" + table_->columns[number] + '\'';
+    if (value.is_null() && !table_->takes_gaps)
+      what += "; the model takes no gaps here, because " + table_->advice;
+    return Mistake{"", what};
+  }
+
+  T* const begin_;
+  T* to_;
+  const size_t width_;  ///< of a row
+  const runs::TableInput* const table_;
+};
 
 /// Returns the dimensions of nested lists, as far as their first elements show them.
 std::vector<int64_t> dims_of(element value) {
@@ -157,12 +199,21 @@ std::string inputs_of(const ModelSignature& signature) {
   return list;
 }
 
+/// Returns the columns that objects may have, as text to append to an error; empty if there are none.
+std::string columns_of(const runs::TableObjects* table) {
+  std::string list;
+  if (table)
+    for (const auto& column : table->columns())
+      list += (list.empty() ? "; instead an object may have the columns " : ", ") + column.name;
+  return list;
+}
+
 /// Fails for members that are no inputs.
-Checked check_names(element object, const ModelSignature& signature) {
+Checked check_names(element object, const ModelSignature& signature, const runs::TableObjects* table) {
   for (const auto& [key, value] : simdjson::dom::object(object))
     if (std::ranges::find(signature.inputs, key, &ModelTensor::name) == signature.inputs.end())
       return Mistake{"", "signature '" + signature.name + "' has no input '" + std::string(key) +
-                             "'; its inputs are " + inputs_of(signature)};
+                             "'; its inputs are " + inputs_of(signature) + columns_of(table)};
   return {};
 }
 
@@ -185,62 +236,109 @@ Checked find_value(element from, const ModelSignature& signature, size_t input, 
   return {};
 }
 
-Checked read_rows(const simdjson::dom::array& instances, const ModelSignature& signature, size_t bytes,
-                  ModelRequest& request) {
-  request.rows = static_cast<int64_t>(instances.size());
-  if (request.rows == 0) return Mistake{"", "there are no instances"};
-  size_t number = 0;
-  for (const element instance : instances) {
-    if (has_names(instance))
-      if (Checked mistake = check_names(instance, signature)) return within(at(number), std::move(mistake));
-    ++number;
+/// Reads the values of a signature's inputs. `table` is what is known of those of Model::predict, or null.
+class InputReader {
+ public:
+  InputReader(const ModelSignature& signature, const runs::TableObjects* table, size_t bytes,
+              ModelRequest& request)
+      : signature_(signature), table_(signature.name == Model::predict ? table : nullptr), bytes_(bytes),
+        request_(request) {}
+
+  Checked read_rows(const simdjson::dom::array& instances) {
+    size_t number = 0;
+    for (const element instance : instances) {
+      if (has_names(instance))
+        if (Checked mistake = check_names(instance, signature_, table_))
+          return within(at(number), std::move(mistake));
+      ++number;
+    }
+    for (size_t i = 0; i < signature_.inputs.size(); ++i)
+      if (Checked mistake = read_rows(instances, i)) return mistake;
+    return {};
   }
-  for (size_t i = 0; i < signature.inputs.size(); ++i) {
-    const ModelTensor& input = signature.inputs[i];
+
+  Checked read_columns(element inputs) {
+    request_.by_rows = false;
+    if (has_names(inputs))
+      if (Checked mistake = check_names(inputs, signature_, nullptr)) return mistake;
+    for (size_t i = 0; i < signature_.inputs.size(); ++i)
+      if (Checked mistake = read_column(inputs, i)) return mistake;
+    return {};
+  }
+
+ private:
+  /// Reads input i of all instances.
+  Checked read_rows(const simdjson::dom::array& instances, size_t i) {
+    const ModelTensor& input = signature_.inputs[i];
     element value;
-    if (Checked mistake = find_value(*instances.begin(), signature, i, value))
+    if (Checked mistake = find_value(*instances.begin(), signature_, i, value))
       return within(at(0), std::move(mistake));
     const std::vector<int64_t> of_row = dims_of(value);
-    std::vector<int64_t> dims = {request.rows};
+    std::vector<int64_t> dims = {request_.rows};
     dims.insert(dims.end(), of_row.begin(), of_row.end());
-    if (Checked mistake = allocate(input, dims, bytes, request.inputs.emplace_back())) return mistake;
+    Tensor& tensor = request_.inputs.emplace_back();
+    if (Checked mistake = allocate(input, dims, bytes_, tensor)) return mistake;
     Checked mistake;
     const bool known = with_type(RequestTypes{}, input.dtype, [&]<class T>(std::type_identity<T>) {
-      T* to = request.inputs.back().write<T>().data();
+      auto elements = elements_of<T>(tensor, input);
       size_t row = 0;
       for (const element instance : instances) {
         const std::string name = has_names(instance) ? '.' + input.name : std::string();
-        mistake = find_value(instance, signature, i, value);
-        if (!mistake) mistake = within(name, store(value, of_row, to));
+        mistake = find_value(instance, signature_, i, value);
+        if (!mistake) mistake = within(name, elements.store(value, of_row));
         if (mistake) return (void)(mistake = within(at(row), std::move(mistake)));
         ++row;
       }
     });
-    if (!known) return unsupported(input);
-    if (mistake) return mistake;
+    return known ? mistake : unsupported(input);
   }
-  return {};
-}
 
-Checked read_columns(element inputs, const ModelSignature& signature, size_t bytes, ModelRequest& request) {
-  request.by_rows = false;
-  if (has_names(inputs))
-    if (Checked mistake = check_names(inputs, signature)) return mistake;
-  for (size_t i = 0; i < signature.inputs.size(); ++i) {
-    const ModelTensor& input = signature.inputs[i];
+  /// Reads input i by columns.
+  Checked read_column(element inputs, size_t i) {
+    const ModelTensor& input = signature_.inputs[i];
     element value;
-    if (Checked mistake = find_value(inputs, signature, i, value)) return mistake;
+    if (Checked mistake = find_value(inputs, signature_, i, value)) return mistake;
     const std::vector<int64_t> dims = dims_of(value);
-    if (Checked mistake = allocate(input, dims, bytes, request.inputs.emplace_back())) return mistake;
+    Tensor& tensor = request_.inputs.emplace_back();
+    if (Checked mistake = allocate(input, dims, bytes_, tensor)) return mistake;
     Checked mistake;
     const bool known = with_type(RequestTypes{}, input.dtype, [&]<class T>(std::type_identity<T>) {
-      T* to = request.inputs.back().write<T>().data();
-      mistake = store(value, dims, to);
+      mistake = elements_of<T>(tensor, input).store(value, dims);
     });
     if (!known) return unsupported(input);
-    if (mistake) return within(has_names(inputs) ? '.' + input.name : std::string(), std::move(mistake));
-    if (i == 0) request.rows = dims.empty() ? 0 : dims[0];
+    if (i == 0) request_.rows = dims.empty() ? 0 : dims[0];
+    return within(has_names(inputs) ? '.' + input.name : std::string(), std::move(mistake));
   }
+
+  template <class T>
+  Elements<T> elements_of(Tensor& tensor, const ModelTensor& input) const {
+    const int64_t rows = tensor.shape().rank() == 0 ? 1 : std::max<int64_t>(1, tensor.shape()[0]);
+    return {tensor.write<T>().data(), static_cast<size_t>(tensor.elements() / rows),
+            table_ ? table_->find_input(input.name) : nullptr};
+  }
+
+  const ModelSignature& signature_;
+  const runs::TableObjects* const table_;
+  const size_t bytes_;  ///< of the body
+  ModelRequest& request_;
+};
+
+/// Returns whether all instances are objects with columns of the table, and not with inputs of the model.
+bool are_table_rows(const simdjson::dom::array& instances, const runs::TableObjects& table) {
+  if (table.columns().empty()) return false;
+  return std::ranges::all_of(instances, [&](element instance) {
+    if (!has_names(instance)) return false;
+    for (const auto& [key, value] : simdjson::dom::object(instance))
+      if (table.is_only_input(key) || bytes_of(value)) return false;
+    return true;
+  });
+}
+
+Status read_table_rows(const simdjson::dom::array& instances, const std::string& place,
+                       const runs::TableObjects& table, ModelRequest& request) {
+  std::string lines;
+  for (const element instance : instances) lines += simdjson::minify(instance) + '\n';
+  TROUPE_ASSIGN(request.inputs, table.read(lines, request.rows, place));
   return {};
 }
 
@@ -264,7 +362,19 @@ Status not_json(const std::string& body, const char* reason) {
   return invalid_argument("the body is not JSON: " + text);
 }
 
-Result<ModelRequest> parsed(simdjson::dom::parser& parser, const std::string& body, const Model& model) try {
+/// Reads the instances of a request, which stand at `place` in its body.
+Status read_instances(const simdjson::dom::array& instances, const std::string& place,
+                      const ModelSignature& signature, const runs::TableObjects* table, size_t bytes,
+                      ModelRequest& request) {
+  request.rows = static_cast<int64_t>(instances.size());
+  if (request.rows == 0) return invalid_argument(place + ": there are no instances");
+  if (table && signature.name == Model::predict && are_table_rows(instances, *table))
+    return read_table_rows(instances, place, *table, request);
+  return status_of(place, InputReader(signature, table, bytes, request).read_rows(instances));
+}
+
+Result<ModelRequest> parsed(simdjson::dom::parser& parser, const std::string& body, const Model& model,
+                            const runs::TableObjects* table) try {
   element root;
   const auto error = parser.parse(body).get(root);
   if (error == simdjson::MEMALLOC)
@@ -287,12 +397,13 @@ Result<ModelRequest> parsed(simdjson::dom::parser& parser, const std::string& bo
     simdjson::dom::array list;
     if (rows->get(list) != simdjson::SUCCESS)
       return invalid_argument(std::string(key) + ": expected a list, found " + kind_of(*rows));
-    TROUPE_RETURN_IF_FAILED(status_of(key, read_rows(list, signature, body.size(), request)));
+    TROUPE_RETURN_IF_FAILED(read_instances(list, key, signature, table, body.size(), request));
     return request;
   }
   const auto inputs = member(root, "inputs");
   if (!inputs) return invalid_argument("the body must have instances, inputs or examples");
-  TROUPE_RETURN_IF_FAILED(status_of("inputs", read_columns(*inputs, signature, body.size(), request)));
+  TROUPE_RETURN_IF_FAILED(
+      status_of("inputs", InputReader(signature, table, body.size(), request).read_columns(*inputs)));
   return request;
 } catch (const Error& error) {
   return error.status();
@@ -317,8 +428,9 @@ RequestParser::~RequestParser() = default;
 RequestParser::RequestParser(RequestParser&&) noexcept = default;
 RequestParser& RequestParser::operator=(RequestParser&&) noexcept = default;
 
-Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& model) {
-  auto request = parsed(state_->parser, body, model);
+Result<ModelRequest> RequestParser::parse(const std::string& body, const Model& model,
+                                          const runs::TableObjects* table) {
+  auto request = parsed(state_->parser, body, model, table);
   state_->shrink();
   return request;
 }

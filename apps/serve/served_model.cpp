@@ -77,7 +77,8 @@ Result<std::shared_ptr<Version>> ServedModel::load_version(const VersionPlace& p
   } catch (const Error& error) {
     return error.status();
   }
-  return std::make_shared<Version>(place.number, run.model, run.classes(), options_.batching);
+  return std::make_shared<Version>(place.number, run.model, run.classes(),
+                                   runs::TableObjects::make(disk_, run), options_.batching);
 }
 
 /// Loads a version. Returns why it could not be loaded, unless that is known.

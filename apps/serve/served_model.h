@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/runs/table_objects.h"
 #include "apps/serve/batcher.h"
 #include "apps/serve/versions.h"
 #include "messages/env/disk.h"
@@ -19,13 +20,15 @@ namespace troupe::serve {
 
 /// A version that is served.
 struct Version {
-  Version(int64_t its_number, const Model& loaded, std::vector<std::string> names, Batcher::Options options)
-      : number(its_number), model(loaded), classes(std::move(names)),
+  Version(int64_t its_number, const Model& loaded, std::vector<std::string> names,
+          std::shared_ptr<const runs::TableObjects> trained_from, Batcher::Options options)
+      : number(its_number), model(loaded), classes(std::move(names)), table(std::move(trained_from)),
         batcher(std::make_shared<Batcher>(loaded, std::move(options))) {}
 
   const int64_t number;
   const Model model;
   const std::vector<std::string> classes;  ///< the names of the classes, if the run file has them
+  const std::shared_ptr<const runs::TableObjects> table;  ///< the one from which it was trained; null: none
   const std::shared_ptr<Batcher> batcher;
 };
 

@@ -37,9 +37,10 @@ class Maker {
   Maker(const SourceFile& source, const std::vector<std::string_view>& first_row)
       : source_(source), options_(source.options), width_(first_row.size()) {
     layout_.columns.resize(width_);
-    layout_.names = option<std::vector<std::string>>(options_, "names", {});
-    if (layout_.names.empty() && has_csv_header(options_))
+    if (has_csv_header(options_))
       layout_.names.assign(first_row.begin(), first_row.end());
+    else
+      layout_.names = option<std::vector<std::string>>(options_, "names", {});
   }
 
   Result<CsvLayout> make() && {
@@ -49,7 +50,8 @@ class Maker {
     TROUPE_RETURN_IF_FAILED(check_names());
     TROUPE_ASSIGN(const size_t label, find(label_column));
     TROUPE_RETURN_IF_FAILED(source_.columns.empty() ? add_features_and_text(label) : add_columns(label));
-    if (label < width_) add(label, CsvUse::Label, {label_column, source_.label_type, {}});
+    if (label < width_ && !ignores_csv_label(options_))
+      add(label, CsvUse::Label, {label_column, source_.label_type, {}});
     return std::move(layout_);
   }
 
@@ -204,6 +206,7 @@ Result<CsvLayout> csv_layout(const SourceFile& source, const std::vector<std::st
 }
 
 bool has_csv_header(const FormatOptions& options) { return option(options, "header", false); }
+bool ignores_csv_label(const FormatOptions& options) { return option(options, ignore_label_option, false); }
 bool has_csv_column(const FormatOptions& options, std::string_view role) {
   return has_number(options, role) || column_option(options, role) != "none";
 }

@@ -36,6 +36,9 @@ struct CsvLayout {
 /// not match the row, and with DataLoss if it has no column for the features.
 Result<CsvLayout> csv_layout(const SourceFile& source, const std::vector<std::string_view>& first_row);
 
+/// The option, which no run file has, that says whether the column of the label is skipped: true or false.
+inline constexpr const char* ignore_label_option = "ignore_label";
+bool ignores_csv_label(const FormatOptions& options);
 /// Returns whether the first row of a file has the names of its columns.
 bool has_csv_header(const FormatOptions& options);
 /// Returns whether the option "label" or "text" names a column.

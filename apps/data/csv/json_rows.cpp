@@ -3,6 +3,11 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
+
+#include "apps/data/table_column.h"
+#include "graph/ops/op_table.h"
 
 namespace troupe::data {
 namespace {
@@ -61,9 +66,39 @@ struct JsonRows::Parser {
   simdjson::dom::parser parser;
 };
 
-JsonRows::JsonRows(char delimiter, std::vector<std::string> names)
-    : delimiter_(delimiter), names_(std::move(names)), parser_(std::make_unique<Parser>()) {}
+JsonRows::JsonRows(char delimiter, std::vector<std::string> names, bool takes_more)
+    : delimiter_(delimiter), names_(std::move(names)), given_(names_.size()), takes_more_(takes_more),
+      parser_(std::make_unique<Parser>()) {}
 JsonRows::~JsonRows() = default;
+
+/// Makes columns of the members of the first line.
+Status JsonRows::add_names(const std::vector<std::string_view>& members) {
+  std::set<size_t> found;
+  for (const std::string_view member : members) {
+    if (!column_of(member)) names_.emplace_back(member);
+    found.insert(*column_of(member));
+  }
+  std::vector<std::string_view> lacking;
+  for (size_t i = 0; i < given_; ++i)
+    if (!found.contains(i)) lacking.emplace_back(names_[i]);
+  for (size_t i = given_; i < names_.size(); ++i)
+    if (const auto near = nearest(names_[i], lacking); !near.empty())
+      return data_loss("the member '" + names_[i] + "' is not one of the columns that are needed, but '" +
+                       std::string(near) + "' is, which is missing; if it is meant to be missing, write \"" +
+                       std::string(near) + "\": null");
+  return {};
+}
+
+std::optional<size_t> JsonRows::column_of(std::string_view member) const {
+  auto column = std::ranges::find(names_, member);
+  if (column == names_.end()) {
+    const auto given_end = names_.begin() + static_cast<std::ptrdiff_t>(given_);
+    column = std::find_if(names_.begin(), given_end,
+                          [&](const std::string& name) { return names_column(name, member); });
+    if (column == given_end) return {};
+  }
+  return static_cast<size_t>(column - names_.begin());
+}
 
 Result<std::string_view> JsonRows::row(std::string_view line) {
   simdjson::dom::object object;
@@ -71,16 +106,19 @@ Result<std::string_view> JsonRows::row(std::string_view line) {
   if (const auto error = parser_->parser.parse(line.data(), line.size()).get(root))
     return data_loss(std::string("the line is not JSON: ") + simdjson::error_message(error));
   if (root.get(object) != simdjson::SUCCESS) return data_loss("the line is no JSON object");
-  if (names_.empty())
-    for (const auto& [name, value] : object) names_.emplace_back(name);
+  if (std::exchange(takes_more_, false)) {
+    std::vector<std::string_view> members;
+    for (const auto& [name, value] : object) members.push_back(name);
+    TROUPE_RETURN_IF_FAILED(add_names(members));
+  }
   if (names_.empty()) return data_loss("the first object has no members");
   fields_.assign(names_.size(), {});
   for (const auto& [name, value] : object) {
-    const auto column = std::ranges::find(names_, name);
-    if (column == names_.end())
+    const auto column = column_of(name);
+    if (!column)
       return data_loss("the member '" + std::string(name) + "' is no column; the columns are " +
                        joined(names_));
-    if (!read_field(value, fields_[static_cast<size_t>(column - names_.begin())]))
+    if (!read_field(value, fields_[*column]))
       return data_loss(
           "the member '" + std::string(name) +
           "' is no number, text, truth value, null or list of these: " + simdjson::minify(value));

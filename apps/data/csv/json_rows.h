@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,21 +15,28 @@ namespace troupe::data {
 
 class JsonRows {
  public:
-  /// `names` are those of the columns; empty: the members of the first line.
-  JsonRows(char delimiter, std::vector<std::string> names);
+  /// `names` are those of columns, which objects need not have. If `takes_more`, the members of the first line are columns, too. A
+  /// member may be another spelling of one of these names: see names_column().
+  JsonRows(char delimiter, std::vector<std::string> names, bool takes_more);
   ~JsonRows();
 
   /// Returns the names of the columns. Not empty after the first line.
   const std::vector<std::string>& names() const { return names_; }
   /// Returns the fields of a line, in the order of the names, as CsvRow takes them; valid until the next call. Fails with DataLoss
-  /// if the line is no object, has a member that is no column, or a value that is no field.
+  /// if the line is no object, has a member that is no column, or a value that is no field, or if a member of the first line is so
+  /// similar to a given name that it may be a typing error.
   Result<std::string_view> row(std::string_view line);
 
  private:
   struct Parser;
 
+  Status add_names(const std::vector<std::string_view>& members);
+  std::optional<size_t> column_of(std::string_view member) const;
+
   const char delimiter_;
   std::vector<std::string> names_;
+  const size_t given_;               ///< how many names were given, those at the front
+  bool takes_more_;                  ///< until the first line
   std::vector<std::string> fields_;  ///< of the row, by column
   std::string row_;
   std::unique_ptr<Parser> parser_;

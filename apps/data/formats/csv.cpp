@@ -11,6 +11,7 @@
 
 #include "apps/data/convert/convert.h"
 #include "apps/data/csv/csv_layout.h"
+#include "apps/data/csv/csv_objects.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/json_rows.h"
 #include "apps/data/csv/timestamp.h"
@@ -47,7 +48,9 @@ constexpr config::Key keys[] = {
 
 constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
 
-bool labelled(const FormatOptions& options) { return has_csv_column(options, label_column); }
+bool labelled(const FormatOptions& options) {
+  return has_csv_column(options, label_column) && !ignores_csv_label(options);
+}
 bool has_text(const FormatOptions& options) { return has_csv_column(options, text_column); }
 
 std::optional<OptionMistake> check(const FormatOptions& options) {
@@ -63,12 +66,15 @@ std::optional<OptionMistake> check(const FormatOptions& options) {
 
 class CsvReader final : public RecordReader {
  public:
-  CsvReader(Disk& disk, std::shared_ptr<InputFile> file, const SourceFile& source)
+  /// Without a disk the lines are the objects of a request.
+  CsvReader(Disk* disk, std::shared_ptr<InputFile> file, const SourceFile& source)
       : RecordReader("csv", {file}), disk_(disk), lines_(std::move(file)), source_(source),
         label_names_(option<std::vector<std::string>>(source.options, "label_names", {})),
         delimiter_(option<std::string>(source.options, "delimiter", ",").front()), row_(delimiter_) {
-    if (format_of_name(source.path) == "jsonl")
-      json_.emplace(delimiter_, option<std::vector<std::string>>(source.options, "names", {}));
+    auto names = option<std::vector<std::string>>(source.options, "names", {});
+    const bool takes_more = names.empty() || has_csv_header(source.options);
+    if (!disk || format_of_name(source.path) == "jsonl")
+      json_.emplace(delimiter_, std::move(names), takes_more);
   }
 
   /// Determines the columns from the first row.
@@ -94,6 +100,9 @@ class CsvReader final : public RecordReader {
     if (json_ || !has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
     return {};
   }
+
+  /// Returns the names of the columns; none if they have none.
+  const std::vector<std::string>& names() const { return layout_.names; }
 
   Result<Dataset> next(int64_t max_records) override {
     const int64_t most = std::min(max_records, max_rows());
@@ -318,8 +327,9 @@ class CsvReader final : public RecordReader {
 
   /// Reads a file whose path is relative to the folder of the table.
   Result<std::string> read_image(size_t column, std::string_view field) {
+    if (!disk_) return invalid_argument(place(column) + ": the paths of images are not taken from requests");
     const std::string file = std::filesystem::path(path()).parent_path() / field;
-    auto bytes = read_file(disk_, file, max_image_bytes);
+    auto bytes = read_file(*disk_, file, max_image_bytes);
     if (bytes) return bytes;
     return Status(bytes.status().code(), place(column) + ": " + bytes.status().message());
   }
@@ -359,6 +369,9 @@ class CsvReader final : public RecordReader {
   std::string advice_on_gap(size_t column, std::string_view field) const {
     const bool has_columns = !source_.columns.empty();
     const std::string name = layout_.fields[layout_.columns[column].field].name;
+    if (!disk_ && is_word_for_missing(field))
+      return "; the model takes no gaps here, because its run file has no " +
+             (has_columns ? "missing in data.columns." + name : std::string("data.missing"));
     if (has_columns && is_word_for_missing(field))
       return "; write missing = \"mean\", \"median\" or a number in data.columns." + name;
     if (has_columns) return "; a gap is an empty field, NA, NaN, null or ?";
@@ -368,7 +381,7 @@ class CsvReader final : public RecordReader {
   }
 
   Status bad_field(size_t column, std::string_view field) const {
-    const bool maybe_header = lines_.row() == first_row_ && !has_csv_header(source_.options);
+    const bool maybe_header = !json_ && lines_.row() == first_row_ && !has_csv_header(source_.options);
     const std::string hint =
         (maybe_header ? "; if the first row has names, set header = true" : "") + other_delimiter_;
     if (CsvRow::number_of(field)) return data_loss(place(column) + ": " + unfit_number(column, field));
@@ -380,7 +393,8 @@ class CsvReader final : public RecordReader {
                                   " is not a finite number; label_names = \"auto\" takes labels as words") +
                        hint);
     return data_loss(place(column) + ": " +
-                     (field.empty() ? "the field is empty" : shown_field(field) + " is not a finite number") +
+                     (field.empty() ? (json_ ? "there is no value" : "the field is empty")
+                                    : shown_field(field) + " is not a finite number") +
                      advice_on_gap(column, field) + hint);
   }
 
@@ -400,7 +414,10 @@ class CsvReader final : public RecordReader {
            "such as train.loss = \"mean_squared_error\"";
   }
 
-  std::string place() const { return path() + ": row " + std::to_string(lines_.row()); }
+  std::string place() const {
+    if (!disk_) return path() + '[' + std::to_string(lines_.row() - 1) + ']';
+    return path() + ": row " + std::to_string(lines_.row());
+  }
   std::string place(size_t column) const { return place() + ", " + layout_.name_of(column); }
 
   ReaderPosition tell() const override {
@@ -413,7 +430,7 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
-  Disk& disk_;
+  Disk* const disk_;
   TextLines lines_;
   const SourceFile source_;
   std::vector<std::string> label_names_;
@@ -428,14 +445,30 @@ class CsvReader final : public RecordReader {
   bool skips_unlabelled_ = false;
 };
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<CsvReader>> open_table(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
-  auto reader = std::make_unique<CsvReader>(disk, std::move(input), file);
+  auto reader = std::make_unique<CsvReader>(&disk, std::move(input), file);
   TROUPE_RETURN_IF_FAILED(reader->begin());
+  return reader;
+}
+
+Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+  TROUPE_ASSIGN(auto reader, open_table(disk, file));
   return std::unique_ptr<RecordReader>(std::move(reader));
 }
 
 }  // namespace
+
+Result<std::unique_ptr<RecordReader>> open_csv_objects(std::string_view lines, const SourceFile& source) {
+  auto reader = std::make_unique<CsvReader>(nullptr, InputFile::in_memory(lines, source.path), source);
+  TROUPE_RETURN_IF_FAILED(reader->begin());
+  return std::unique_ptr<RecordReader>(std::move(reader));
+}
+
+Result<std::vector<std::string>> csv_column_names(Disk& disk, const SourceFile& file) {
+  TROUPE_ASSIGN(const auto reader, open_table(disk, file));
+  return reader->names();
+}
 
 Format csv_format() {
   return {

@@ -6,11 +6,8 @@
 #include "apps/data/stream/prefetch.h"
 
 namespace troupe::data {
-namespace {
 
-constexpr int64_t checked_at_once = 1024;  // samples
-
-Result<Dataset> parse(const Dataset& samples, const RowParsers& parsers) {
+Result<Dataset> with_ragged(const Dataset& samples, const RowParsers& parsers) {
   const auto is_source = [&](const Column& column) {
     return std::ranges::any_of(parsers,
                                [&](const auto& parser) { return parser->column().from == column.name; });
@@ -25,6 +22,10 @@ Result<Dataset> parse(const Dataset& samples, const RowParsers& parsers) {
   return Dataset(std::move(columns));
 }
 
+namespace {
+
+constexpr int64_t checked_at_once = 1024;  // samples
+
 class RaggedSet final : public SampleSet {
  public:
   RaggedSet(std::shared_ptr<const SampleSet> set, RowParsers parsers, Dataset columns, size_t threads)
@@ -35,7 +36,7 @@ class RaggedSet final : public SampleSet {
   std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override {
     return std::make_unique<Prefetch>(
         set_->batches(batch, seed, shuffle), PrefetchOptions{.ahead = threads_ + 3, .threads = threads_},
-        [parsers = parsers_](uint64_t, const Dataset& samples) { return parse(samples, parsers); });
+        [parsers = parsers_](uint64_t, const Dataset& samples) { return with_ragged(samples, parsers); });
   }
 
  private:
@@ -61,7 +62,7 @@ Status check_samples(const SampleSet& set, const RowParsers& parsers) {
   const auto batches = set.batches(checked_at_once, 0, false);
   for (int64_t i = 0; i < batches->per_epoch(); ++i) {
     TROUPE_ASSIGN(const Dataset samples, batches->at(static_cast<uint64_t>(i)));
-    TROUPE_RETURN_IF_FAILED(parse(samples, parsers).status());
+    TROUPE_RETURN_IF_FAILED(with_ragged(samples, parsers).status());
   }
   return {};
 }
@@ -71,7 +72,7 @@ Status check_samples(const SampleSet& set, const RowParsers& parsers) {
 Result<std::shared_ptr<const SampleSet>> with_ragged(std::shared_ptr<const SampleSet> set, RowParsers parsers,
                                                      bool is_checked, size_t threads) {
   for (const auto& parser : parsers) TROUPE_RETURN_IF_FAILED(check_source(parser->column(), set->columns()));
-  TROUPE_ASSIGN(Dataset columns, parse(set->columns().slice(0, 0), parsers));
+  TROUPE_ASSIGN(Dataset columns, with_ragged(set->columns().slice(0, 0), parsers));
   if (is_checked) TROUPE_RETURN_IF_FAILED(check_samples(*set, parsers));
   return std::shared_ptr<const SampleSet>(
       std::make_shared<const RaggedSet>(std::move(set), std::move(parsers), std::move(columns), threads));

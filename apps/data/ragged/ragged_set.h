@@ -7,6 +7,10 @@
 
 namespace troupe::data {
 
+/// Returns samples in memory with the columns of each parser, behind the columns of which none is made; these must be there and have
+/// strings. Fails as RowParser::parse() does.
+Result<Dataset> with_ragged(const Dataset& samples, const RowParsers& parsers);
+
 /// Returns the samples with the columns of each parser, behind the columns of which none is made. Fails with InvalidArgument
 /// if a column is missing or has no strings. If `is_checked`, all samples are parsed once, and it fails as RowParser::parse() and
 /// the batches do; otherwise the batches fail.
