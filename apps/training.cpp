@@ -170,7 +170,7 @@ TrainingOutcome RunFile::train(const TrainingOptions& options) const {
   const auto data = value_or_throw(train::load_data(disk, config));
   auto trainer = value_or_throw(trainer_options(disk, options, config));
   Callbacks callbacks(options, trainer);
-  for (const std::string& warning : value_or_throw(runs::warnings_of_run(config, *data.train)))
+  for (const std::string& warning : value_or_throw(runs::warnings_of_run(disk, config, data)))
     if (options.log) callbacks.log(warning);
   auto result = train_and_keep(config, data, trainer);
   callbacks.rethrow();

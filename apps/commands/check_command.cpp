@@ -47,8 +47,8 @@ int check(const RunFile& run) {
   Graph graph(library->ops);
   const auto model = train::build_training_graph(*config, data->train->columns(), graph);
   if (!model) return failed(model.status(), run.json);
-  if (const Status status = warn_of_run(*config, *data->train, false); !status.ok())
-    return failed(status, run.json);
+  if (const Status status = warn_of_run(disk, *config, *data, false); !status.ok())
+    return failed_to_load(status, run.json);
   const auto memory = train::estimate_memory(*config, graph, *model, *library);
   if (!memory && memory.status().code() != Code::Unimplemented) return failed(memory.status(), run.json);
   const int64_t samples = data->train->samples(), held_out = data->valid ? data->valid->samples() : 0;

@@ -29,8 +29,8 @@ int failed_to_load(const Status& status, bool json) {
   return failed(status, json, status.code() == Code::InvalidArgument ? bad_usage : bad_data);
 }
 
-Status warn_of_run(const config::RunConfig& config, const data::SampleSet& samples, bool quiet) {
-  TROUPE_ASSIGN(const auto warnings, runs::warnings_of_run(config, samples));
+Status warn_of_run(Disk& disk, const config::RunConfig& config, const data::TrainAndValid& data, bool quiet) {
+  TROUPE_ASSIGN(const auto warnings, runs::warnings_of_run(disk, config, data));
   for (const std::string& warning : warnings)
     if (!quiet) std::fprintf(stderr, "troupe: %s\n", warning.c_str());
   return {};

@@ -26,6 +26,6 @@ Result<config::RunConfig> load(const RunFile& run, const std::string& resume = {
 int failed_to_load(const Status& status, bool json);
 /// Prints what is probably not meant in a run, its model and its data, unless it is to be quiet. Fails as runs::warnings_of_run()
 /// does.
-Status warn_of_run(const config::RunConfig& config, const data::SampleSet& samples, bool quiet);
+Status warn_of_run(Disk& disk, const config::RunConfig& config, const data::TrainAndValid& data, bool quiet);
 
 }  // namespace troupe::commands

@@ -272,8 +272,8 @@ int train(const TrainArguments& arguments) {
   if (!watched) return failed(watched.status(), arguments.run.json);
   auto nodes = start_nodes(arguments, place, *config, options);
   if (!nodes) return failed(nodes.status(), arguments.run.json);
-  Status status = warn_of_run(*config, *data->train, arguments.quiet);
-  if (!status.ok()) return failed(status, arguments.run.json);
+  Status status = warn_of_run(disk, *config, *data, arguments.quiet);
+  if (!status.ok()) return failed_to_load(status, arguments.run.json);
   auto result = train::train(*config, *data, options);
   if (options.progress && terminal) std::printf("%s", clear_line);
   if (!result)

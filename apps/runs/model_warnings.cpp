@@ -117,6 +117,13 @@ bool is_label(const config::RunConfig& config, const std::string& column) {
   });
 }
 
+/// Returns whether a loss of classes compares a known number of them with a label as the files have it.
+bool compares_label(const Graph& graph, const config::RunConfig& config, const Node& loss) {
+  const PartialShape& logits = graph.shape(loss.inputs[0]);
+  return loss.type() == sparse_loss && logits.has_rank(2) && logits[1] != unknown_dim &&
+         is_label(config, origin_of(graph, loss.inputs[1]).name);
+}
+
 /// Returns where the value of a key in [train] stands, as "run.toml:3:4: ".
 std::string place_in_train(const config::RunConfig& config, const std::string& table,
                            const std::string& key) {
@@ -226,14 +233,25 @@ std::vector<std::string> warnings_of_classes(const Graph& graph, const config::R
   return warnings;
 }
 
+std::optional<LabelRange> range_of_labels(const Graph& graph, const config::RunConfig& config,
+                                          const config::BuiltModel& model) {
+  std::optional<LabelRange> range;
+  for (const Node* const node : losses_of_classes(graph, model)) {
+    if (!compares_label(graph, config, *node)) continue;
+    const int64_t classes = graph.shape(node->inputs[0])[1];
+    if (!range || classes < range->classes)
+      range = {origin_of(graph, node->inputs[1]).name, classes,
+               placed(config, definition_of(origin_of(graph, node->inputs[0])))};
+  }
+  return range;
+}
+
 Status check_classes(const Graph& graph, const config::RunConfig& config, const config::BuiltModel& model,
                      const data::Dataset& columns) {
   for (const Node* const node : losses_of_classes(graph, model)) {
+    if (!compares_label(graph, config, *node)) continue;
     const PartialShape& shape = graph.shape(node->inputs[0]);
     const Node& label = origin_of(graph, node->inputs[1]);
-    if (node->type() != sparse_loss || !shape.has_rank(2) || shape[1] == unknown_dim ||
-        !is_label(config, label.name))
-      continue;
     TROUPE_RETURN_IF_FAILED(check_numbers_of_classes(label.name, columns));
     const Classes classes = classes_of(config, label.name, columns);
     if (classes.count <= shape[1]) continue;

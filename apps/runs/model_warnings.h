@@ -1,11 +1,13 @@
 // What is probably not meant in a model, though it can be trained. Functions without state; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/config/model.h"
 #include "apps/data/dataset.h"
+#include "apps/runs/label_check.h"
 
 namespace troupe::runs {
 
@@ -22,6 +24,10 @@ std::vector<std::string> warnings_of_unused(const Graph& graph, const config::Ru
 /// itself, or are a single value, of which any softmax is 1.
 std::vector<std::string> warnings_of_classes(const Graph& graph, const config::RunConfig& config,
                                              const config::BuiltModel& model);
+
+/// Returns the labels that the loss takes; nothing if it takes no classes, or if their number is not known.
+std::optional<LabelRange> range_of_labels(const Graph& graph, const config::RunConfig& config,
+                                          const config::BuiltModel& model);
 
 /// Fails with InvalidArgument if the logits of a loss have fewer values than the label has classes, and with DataLoss if the label
 /// has negative ones: then no step can compute the loss. `columns` are samples to train on, as many as are at hand.

@@ -90,8 +90,9 @@ void leave_cache(config::RunConfig& config) {
   if (config.cache == config::Cache::File) config.cache = config::Cache::None;
 }
 
-Result<std::vector<std::string>> warnings_of_run(const config::RunConfig& config,
-                                                 const data::SampleSet& samples) {
+Result<std::vector<std::string>> warnings_of_run(Disk& disk, const config::RunConfig& config,
+                                                 const data::TrainAndValid& data) {
+  const data::SampleSet& samples = *data.train;
   std::vector<std::string> warnings;
   for (const auto& [job, tasks] : config.cluster.tasks)
     if (const Status status = config::check_training_job(job); !status.ok())
@@ -103,6 +104,7 @@ Result<std::vector<std::string>> warnings_of_run(const config::RunConfig& config
   const auto model = build_run_model(config, samples.columns(), make_op_library()->ops);
   if (!model) return warnings;  // the graph for training has the same mistakes
   TROUPE_RETURN_IF_FAILED(model->mistake);
+  if (model->labels) TROUPE_RETURN_IF_FAILED(check_labels(disk, config, data, *model->labels));
   warnings.insert(warnings.end(), model->warnings.begin(), model->warnings.end());
   return warnings;
 }

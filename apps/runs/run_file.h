@@ -33,9 +33,9 @@ Result<config::RunConfig> load_run_file(Disk& disk, const RunFileText& file,
 void leave_cache(config::RunConfig& config);
 
 /// Returns a warning for each job of the cluster that takes no part in training, one if workers are idle, and one for each thing
-/// that is probably not meant in the model and its data. `samples` are those to train on. Fails with InvalidArgument if the label
-/// has more classes than the loss can tell apart, and with DataLoss if it has negative ones.
-Result<std::vector<std::string>> warnings_of_run(const config::RunConfig& config,
-                                                 const data::SampleSet& samples);
+/// that is probably not meant in the model and its data. Fails with InvalidArgument if the label has more classes than the loss can
+/// tell apart, with DataLoss if it has negative ones, and as check_labels() does.
+Result<std::vector<std::string>> warnings_of_run(Disk& disk, const config::RunConfig& config,
+                                                 const data::TrainAndValid& data);
 
 }  // namespace troupe::runs

@@ -54,12 +54,13 @@ class Builder {
     scores.insert(scores.end(), model.metrics.begin(), model.metrics.end());
     if (!outputs.empty()) add_signature(Model::predict, outputs, meta);
     add_signature(Model::evaluate, scores, meta);
-    RunModel result{std::move(meta), warnings_of_broadcasts(graph_, config_, model), {}};
+    RunModel result{std::move(meta), warnings_of_broadcasts(graph_, config_, model), {}, {}};
     const auto add = [&result](const std::vector<std::string>& warnings) {
       result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
     add(warnings_of_classes(graph_, config_, model));
     result.mistake = check_classes(graph_, config_, model, columns_);
+    result.labels = range_of_labels(graph_, config_, model);
     add(warnings_of_scores(config_));
     std::vector<Output> yielded;
     for (const auto& [name, output] : outputs) yielded.push_back(output);

@@ -2,9 +2,12 @@
 // samples. Each run keeps it in its folder, without the values of its variables. Functions without state; any thread.
 #pragma once
 
+#include <optional>
+
 #include "apps/config/run_config.h"
 #include "apps/data/dataset.h"
 #include "apps/interop/meta_graph.h"
+#include "apps/runs/label_check.h"
 #include "messages/env/disk.h"
 
 namespace troupe::runs {
@@ -21,6 +24,7 @@ struct RunModel {
   std::vector<std::string> warnings;  ///< what is probably not meant in the run file
   /// InvalidArgument if the label has more classes than the loss can tell apart, DataLoss if it has negative ones.
   Status mistake;
+  std::optional<LabelRange> labels;  ///< those that the loss takes; nothing: it takes no classes
 };
 
 /// Builds the model, for one device. `columns` are those of the samples to train on. The graph restores its variables, which have

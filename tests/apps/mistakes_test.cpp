@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(that_train_something_else_are_warned_of) {
     const auto data = train::load_data(disk, *parsed);
     BOOST_REQUIRE_MESSAGE(data.ok(), data.status().text());
     std::string all;
-    const auto warnings = runs::warnings_of_run(*parsed, *data->train);
+    const auto warnings = runs::warnings_of_run(disk, *parsed, *data);
     if (!warnings) all = warnings.status().text();
     for (const std::string& warning : warnings ? *warnings : std::vector<std::string>())
       all += warning + '\n';
