@@ -32,8 +32,8 @@ Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const 
 Result<MetaGraph> read_saved_model(std::string_view bytes, const std::vector<std::string>& tags,
                                    std::shared_ptr<const OpTable> ops, const GraphLimits& limits = {});
 
-/// Returns what to append to the error about a file that is taken for a model, if `troupe export` writes such files and nothing reads
-/// a model from them, which the ending of the name says (.onnx, .safetensors): what to do instead. Empty for other files.
+/// Returns what to append to the error about a file that is taken for a model, if `troupe export` writes such files and nothing
+/// reads a model from them, which the ending of the name says (.onnx, .safetensors): what to do instead. Empty for other files.
 std::string advice_on_export(const std::string& file);
 
 /// Reads a file: a MetaGraphDef if the name ends in ".meta", otherwise a GraphDef, which has nothing beside its graph. Fails as the

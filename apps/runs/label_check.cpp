@@ -79,7 +79,8 @@ class FileCheck {
                      " values for a sample");
   }
 
-  /// Returns the file with the label of a sample, and the row in it or, if it has no rows, the number of the sample, counted from 1.
+  /// Returns the file with the label of a sample, and the row in it or, if it has no rows, the number of the sample, counted from
+  /// 1.
   Result<std::string> place_of(const data::SourceFiles& files, size_t i, int64_t sample) const {
     const std::string& file = i < files.labels.size() ? files.labels[i] : files.files[i];
     TROUPE_ASSIGN(const auto reader, data::open_source(disk_, options_, files, i));

@@ -15,9 +15,9 @@
 
 namespace troupe::runs {
 
-/// Returns data options with which the objects of .jsonl files are read as rows of the table of a run, without labels: the columns of
-/// the table are known, so that an object may have any of them. Nothing if the run has no table, or the columns have no names. If only
-/// the header of the files for training has the names, it is read; nothing if that fails.
+/// Returns data options with which the objects of .jsonl files are read as rows of the table of a run, without labels: the columns
+/// of the table are known, so that an object may have any of them. Nothing if the run has no table, or the columns have no names.
+/// If only the header of the files for training has the names, it is read; nothing if that fails.
 std::optional<data::Options> options_for_objects(Disk& disk, const data::Options& options);
 
 /// What is known of an input of a model whose elements are columns of a table.
@@ -42,13 +42,14 @@ class TableObjects {
 
   /// Returns the columns; none if objects are no instances of this model.
   const std::vector<Column>& columns() const { return columns_; }
-  /// Returns whether a name is that of an input of the model, but not of a column, so that an object which has it consists of inputs.
+  /// Returns whether a name is that of an input of the model, but not of a column, so that an object which has it consists of
+  /// inputs.
   bool is_only_input(std::string_view name) const { return only_inputs_.contains(name); }
   /// Returns what is known of an input of Model::predict; null: nothing.
   const TableInput* find_input(const std::string& name) const;
-  /// Returns the inputs of Model::predict, in their order, of lines that each have an object. Errors name object I as "PLACE[I]". Fails
-  /// with InvalidArgument, naming object, column and value, if an object has a member that is no column, a value of another type than
-  /// the column, or none where there are no gaps, and if the rows would take much more memory than the lines.
+  /// Returns the inputs of Model::predict, in their order, of lines that each have an object. Errors name object I as "PLACE[I]".
+  /// Fails with InvalidArgument, naming object, column and value, if an object has a member that is no column, a value of another
+  /// type than the column, or none where there are no gaps, and if the rows would take much more memory than the lines.
   Result<std::vector<Tensor>> read(std::string_view lines, int64_t objects, const std::string& place) const;
 
  private:

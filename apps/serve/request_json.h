@@ -5,8 +5,8 @@
 //   {"signature_name": "...", "inputs": ...}         by columns: a value or, by input name, an object of values
 //   {"examples": [{"NAME": value, ...}, ...]}        for classify and regress: by rows
 //
-// A value is a number, text, true or false, {"b64": "..."} for bytes, or lists of these, as deep as the tensor has dimensions. For a
-// model that was trained from a table, an instance may also be an object with the columns of the table, and null is a gap.
+// A value is a number, text, true or false, {"b64": "..."} for bytes, or lists of these, as deep as the tensor has dimensions. For
+// a model that was trained from a table, an instance may also be an object with the columns of the table, and null is a gap.
 #pragma once
 
 #include <memory>
@@ -41,8 +41,8 @@ class RequestParser {
   RequestParser& operator=(RequestParser&&) noexcept;
 
   /// Parses the body of a request to a model. `table` is the one from which it was trained; null: none. Fails with InvalidArgument,
-  /// naming the input or the column and the place, if it is not JSON of the form above, or if a value does not have the dtype or the
-  /// shape of its input, or is none of its column; with NotFound if the model has no such signature.
+  /// naming the input or the column and the place, if it is not JSON of the form above, or if a value does not have the dtype or
+  /// the shape of its input, or is none of its column; with NotFound if the model has no such signature.
   Result<ModelRequest> parse(const std::string& body, const Model& model,
                              const runs::TableObjects* table = nullptr);
 

@@ -11,9 +11,9 @@
 
 namespace troupe::data {
 
-/// Opens lines, each an object of JSON, as the lines of a .jsonl file are opened. They must outlive the reader. Errors name an object
-/// as the element of a list that `source.path` is: "instances[0]". A column of images fails with InvalidArgument: whoever sends a
-/// request chooses no files.
+/// Opens lines, each an object of JSON, as the lines of a .jsonl file are opened. They must outlive the reader. Errors name an
+/// object as the element of a list that `source.path` is: "instances[0]". A column of images fails with InvalidArgument: whoever
+/// sends a request chooses no files.
 Result<std::unique_ptr<RecordReader>> open_csv_objects(std::string_view lines, const SourceFile& source);
 
 /// Returns the names of the columns of a file; none if they have none. Fails as opening the file does.

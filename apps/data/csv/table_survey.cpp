@@ -5,6 +5,7 @@
 
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
+#include "apps/data/csv/decimal_comma.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
 #include "apps/data/text_lines.h"
@@ -69,6 +70,7 @@ void add(SurveyedColumn& column, const std::string& field) {
   column.words += 1 + std::ranges::count(field, ' ');
   column.images += is_image_name(field);
   column.times += parse_timestamp(field).has_value();
+  if (has_decimal_comma(field) && ++column.commas == 1) column.with_comma = field;
   const auto number = CsvRow::number_of(field);
   if (!number) return;
   column.least = column.numbers == 0 ? *number : std::min(column.least, *number);
@@ -116,6 +118,16 @@ Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey) {
   return survey.rows > 0 ? Status() : data_loss(path + ": the file has no samples, only a header");
 }
 
+/// Fails if a column has only numbers, some of them with decimal commas: they would be taken for words.
+Status check_numbers(const std::string& path, const TableSurvey& survey) {
+  for (const SurveyedColumn& column : survey.columns)
+    if (column.commas > 0 && column.commas + column.numbers == column.present)
+      return data_loss(path + ": column '" + column.name + "' has the number " +
+                       shown_field(column.with_comma) +
+                       advice_on_decimal_comma(column.with_comma, path, survey.delimiter));
+  return {};
+}
+
 }  // namespace
 
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path) {
@@ -127,6 +139,7 @@ Result<TableSurvey> survey_table(Disk& disk, const std::string& path) {
   for (size_t i = 0; i < first.size(); ++i)
     survey.columns.emplace_back().name = survey.has_header ? first[i] : "column_" + std::to_string(i + 1);
   TROUPE_RETURN_IF_FAILED(read_rows(disk, path, survey));
+  TROUPE_RETURN_IF_FAILED(check_numbers(path, survey));
   return survey;
 }
 

@@ -15,7 +15,9 @@ struct SurveyedColumn {
   std::string name;  ///< in the header, or "column_1" and so on
   int64_t present = 0, missing = 0;
   int64_t numbers = 0, integers = 0, times = 0, images = 0;  ///< how many of the present fields are such
-  int64_t words = 0;                                         ///< in all fields together
+  int64_t commas = 0;                         ///< how many have a comma where a number has a point
+  std::string with_comma;                     ///< the first such field
+  int64_t words = 0;                          ///< in all fields together
   std::set<std::string, std::less<>> values;  ///< the different fields, at most most_values of them
   double least = 0, greatest = 0, mean = 0, deviation = 0;  ///< of the numbers
   double squares = 0;  ///< of the differences of the numbers from their mean
@@ -34,9 +36,10 @@ struct TableSurvey {
   std::vector<SurveyedColumn> columns;
 };
 
-/// Reads a file. The delimiter is the one by which the first lines have the most columns, the same number each; the first row is a
-/// header if a column whose other fields are numbers has a word there, or if its fields are words that do not occur again. Fails
-/// with the error of the disk, and with DataLoss if there are no rows, or a row has another number of columns than the first.
+/// Reads a file. The delimiter is the one by which the first lines have the most columns, the same number each; the first row is
+/// a header if a column whose other fields are numbers has a word there, or if its fields are words that do not occur again.
+/// Fails with the error of the disk, and with DataLoss if there are no rows, or a row has another number of columns than the
+/// first, or the numbers of a column have decimal commas.
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path);
 
 }  // namespace troupe::data

@@ -13,6 +13,7 @@
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_objects.h"
 #include "apps/data/csv/csv_row.h"
+#include "apps/data/csv/decimal_comma.h"
 #include "apps/data/csv/json_rows.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
@@ -395,7 +396,9 @@ class CsvReader final : public RecordReader {
     return data_loss(place(column) + ": " +
                      (field.empty() ? (json_ ? "there is no value" : "the field is empty")
                                     : shown_field(field) + " is not a finite number") +
-                     advice_on_gap(column, field) + hint);
+                     (has_decimal_comma(field) && !json_ ? advice_on_decimal_comma(field, path(), delimiter_)
+                                                         : advice_on_gap(column, field)) +
+                     hint);
   }
 
   /// Says why a number does not fit the type of its column.

@@ -7,8 +7,8 @@
 
 namespace troupe::data {
 
-/// Returns samples in memory with the columns of each parser, behind the columns of which none is made; these must be there and have
-/// strings. Fails as RowParser::parse() does.
+/// Returns samples in memory with the columns of each parser, behind the columns of which none is made; these must be there and
+/// have strings. Fails as RowParser::parse() does.
 Result<Dataset> with_ragged(const Dataset& samples, const RowParsers& parsers);
 
 /// Returns the samples with the columns of each parser, behind the columns of which none is made. Fails with InvalidArgument
