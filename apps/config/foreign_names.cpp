@@ -223,6 +223,8 @@ std::string advice_on_refusal(std::string_view function, std::string_view text) 
   if (function == "sparse_softmax_cross_entropy_with_logits" &&
       text.find("labels is float") != std::string_view::npos)
     return "; this loss takes numbers of classes; for labels that are measures, write mean(square(x - y))";
+  if (text.find("attribute T is bool;") != std::string_view::npos)
+    return "; cast(x, 'float') makes 1 and 0 of truth values, as in mean(cast(equal(a, b), 'float'))";
   return text.find("(attribute ") != std::string_view::npos
              ? "; these inputs must have the same type, and cast(x, 'float') converts one"
              : "";

@@ -13,21 +13,22 @@
 namespace troupe::config {
 namespace {
 
-/// Evaluates a definition that must be a scalar, or a vector of means if it is a metric of all samples, and, if `floating`, of a
-/// floating type.
+/// Evaluates a definition that must be a scalar of a floating type, or a vector of means if it is a metric of all samples.
 std::optional<Output> scalar(const nn::Network& network, const Definition& definition, const Symbols& symbols,
-                             bool floating, Diagnostics& diagnostics) {
+                             bool is_metric, Diagnostics& diagnostics) {
   const auto output = evaluate(network, definition, symbols, diagnostics);
   if (!output) return {};
   const Scope& scope = network.scope();
   const PartialShape& shape = scope.shape(*output);
   const DType dtype = scope.dtype(*output);
-  if (!floating && set_metric_of(definition)) return output;
-  if (!shape.compatible_with(PartialShape::scalar()) || (floating && !is_floating(dtype))) {
+  if (is_metric && set_metric_of(definition)) return output;
+  const bool is_scalar = shape.compatible_with(PartialShape::scalar());
+  if (!is_scalar || !is_floating(dtype)) {
+    const std::string number = is_floating(dtype) ? "..." : "cast(..., 'float')";
     diagnostics.error_in(definition.expression, 0,
                          definition.name + " is " + std::string(name(dtype)) + shape.text() +
-                             "; it must be a scalar" + (floating ? " of a floating type" : "") +
-                             (is_floating(dtype) ? "; mean(...) of it is one" : ""));
+                             "; it must be a scalar of a floating type; " +
+                             (is_scalar ? number : "mean(" + number + ')') + " of it is one");
     return {};
   }
   return output;
@@ -219,19 +220,19 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   const size_t own_variables = network.weights().size();
   define(network, definitions, built.symbols, diagnostics);
   take_weights(network, own_variables, definitions, names);
-  const auto scalar_of = [&](const Definition& score, bool floating, const std::string& more = {}) {
+  const auto scalar_of = [&](const Definition& score, bool is_metric, const std::string& more = {}) {
     Definition definition = with_model(score, built.symbols, more);
     definition.stage = stages.stage_of(definition, definitions);
-    return scalar(network, definition, built.symbols, floating, diagnostics);
+    return scalar(network, definition, built.symbols, is_metric, diagnostics);
   };
-  built.loss = scalar_of({"loss", config.train.loss}, true,
+  built.loss = scalar_of({"loss", config.train.loss}, false,
                          network.training() ? class_weights_argument(config.train) : "");
   for (const auto& metric : config.train.metrics)
     if (is_unknown_name(metric, built.symbols))
       diagnostics.error_in(
           metric.expression, 0,
           "unknown metric '" + metric.expression.text + "'" + advice_on_metric(metric.expression.text));
-    else if (const auto output = scalar_of(metric, false))
+    else if (const auto output = scalar_of(metric, true))
       built.metrics.emplace_back(metric.name, *output);
   if (!network.training()) add_images(config, network, built, diagnostics);
   const bool is_complete = built.symbols.complete && diagnostics.empty();

@@ -216,7 +216,8 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
       about("loss = \"loss", "loss = 'logits'") ==
       "run.toml:17:9: loss is float[?,10]; it must be a scalar of a floating type; mean(...) of it is one");
   BOOST_TEST(about("loss = \"loss", "loss = 'mean(label)'") ==
-             "run.toml:17:9: loss is int32[]; it must be a scalar of a floating type");
+             "run.toml:17:9: loss is int32[]; it must be a scalar of a floating type; cast(..., 'float') of "
+             "it is one");
   BOOST_TEST(about("hidden", "hidden = 'relu(matmul(image, w2) + b1)'") ==
              "run.toml:15:34: [Add] hidden/Add: shapes [?,10] and [100] do not broadcast");
   BOOST_TEST(

@@ -86,6 +86,9 @@ BOOST_AUTO_TEST_CASE(in_expressions) {
       {"nn.dense(image, 10, activation='Relu')", {"no activation 'Relu'", "one of linear, relu"}},
       {"nn.conv2d(image, filters=3, kernel_size=3)", {"'kernel_size'", "write kernel"}},
       {"nn.conv2d(image, filters=3, kernel=3)", {"its rank must be 4", "reshape(x, [-1, height, width"}},
+      {"mean(equal(argmax(logits, 1), label))", {"is bool", "mean(cast(equal(a, b), 'float'))"}},
+      {"nn.embedding(image, rows=20, units=2)",
+       {"the ids are float", "write cast(x, 'int32')", "[data.inputs]"}},
       {"nn.dropout(image, p=0.5)", {"'p'", "write rate"}},
       {"matmul(hidden, w1)", {"[?,100]", "[64,100]", "inner dimensions"}},
   };
@@ -153,6 +156,12 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"loss = \"loss",
        "loss = 'logits'",
        {":17:9", "float[?,10]", "must be a scalar", "mean(...) of it is one"}},
+      {"metrics",
+       "metrics = { all = 'all(equal(argmax(logits, 1), label))' }",
+       {"all is bool[]; it must be a scalar of a floating type; cast(..., 'float') of it is one"}},
+      {"metrics",
+       "metrics = { each = 'equal(argmax(logits, 1), label)' }",
+       {"each is bool[?]", "mean(cast(..., 'float')) of it is one"}},
       {"hidden",
        "hidden = 'softmax_cross_entropy_with_logits(w2, label)'",
        {":15:11", "labels is int32", "float"}},
@@ -204,6 +213,12 @@ BOOST_AUTO_TEST_CASE(in_files_of_data) {
       {"1,2,\n", "", {"the label is missing", "leaves such rows out"}},
       {"a,b,c\n" + rows, "header = true\nlabel = 'target'\n", {"no column 'target'", "'a', 'b', 'c'"}},
       {"1,2,0\n3,nan,1\n", "", {"row 2, column 2", "'nan'", "data.columns can say"}},
+      {"1;2;0\n3,5;4;1\n",
+       "delimiter = ';'\n",
+       {"row 2, column 1", "'3,5'", "has a point", "s/([0-9]),([0-9])/\\1.\\2/g' /x.csv > /x-points.csv`"}},
+      {"1,2,0\n\"3,5\",4,1\n",
+       "",
+       {"row 2, column 1", "'3,5'", "a number has a point where this one has a comma"}},
       {"1,2,0\n3,1\n", "", {"row 2", "has 2 columns", "first row has 3"}},
       {"", "", {"the file has no samples"}},
       {"\xff\xfe\x31", "", {"UTF-16", "iconv"}},
@@ -353,6 +368,8 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"init", folder.write("logo.png", "\x89PNG\r\n")}, {"init reads text with columns", "a picture"}, 3);
   check(run("train", "x", {"--set", "model.init_from=" + folder.write("w.h5", "")}),
         {"--set model.init_from: ", "w.h5 is a file of Keras; allowed: ", "writes a saved model"});
+  const std::string commas = folder.write("eu.csv", "a;b;c\n5,1;x;3\n4;y;1\n1.234,5;x;2\n");
+  check({"init", commas}, {"column 'a' has the number '5,1'", "`sed -E 's/([0-9]),([0-9])/\\1.\\2/g'"}, 3);
   folder.write("run.toml", "");
   check({"train", folder.path() + "/rum.toml"}, {"cannot open", "the nearest in its folder is 'run.toml'"});
   const std::string folder_data = "data.train=[\"" + folder.path() + "\"]";

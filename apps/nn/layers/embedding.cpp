@@ -40,6 +40,10 @@ Output combined(const Scope& scope, Output found, Combiner how) {
 Output embedding(const Network& network, Output ids, const Embedding& options) {
   const Layer layer(network, "embedding");
   const Scope& scope = layer.scope();
+  if (!is_integer(scope.dtype(ids)))
+    layer.fail("the ids are " + std::string(name(scope.dtype(ids))) + scope.shape(ids).text() +
+               ", but must be int32 or int64; write cast(x, 'int32'), or let the data have them: "
+               "NAME = { cast = \"int32\" } in [data.inputs]");
   const PartitionedVariable table = add_table(layer, options);
   if (options.splits) layer.require_rank(ids, 1);
   const bool combines = options.combiner != "none";
