@@ -17,7 +17,7 @@ bool has_decimal_comma(std::string_view field) {
 }
 
 std::string advice_on_decimal_comma(std::string_view field, const std::string& path, char delimiter) {
-  const std::string what = "; a number has a point where this one has a comma";
+  std::string what = "; a number has a point where this one has a comma";
   if (delimiter == ',') return what;
   const std::string thousands =
       field.find('.') == std::string_view::npos ? "" : R"(s/([0-9])\.([0-9]{3})/\1\2/g; )";
