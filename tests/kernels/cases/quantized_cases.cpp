@@ -107,8 +107,7 @@ void add_there_and_back_cases(OpCases& cases) {
   for (const int64_t wrong : {int64_t{62}, int64_t{-1}, INT64_MAX})
     cases.bad("QuantizeAndDequantizeV2", {wide(x), one(0), one(1)}, {{"num_bits", wrong}},
               "it must be in [1, 62)");
-  cases.bad("QuantizeAndDequantizeV2", {wide(x), one(2), one(1)}, {{"range_given", true}},
-            "input_min is");
+  cases.bad("QuantizeAndDequantizeV2", {wide(x), one(2), one(1)}, {{"range_given", true}}, "input_min is");
   cases.bad("QuantizeAndDequantizeV2", {wide(x), one(2), one(3)}, rows, "both must have shape [3]");
   cases.bad("QuantizeAndDequantizeV2", {wide(x), one(2), one(3)}, {{"axis", int64_t{2}}},
             "axis is 2, but input has shape");
