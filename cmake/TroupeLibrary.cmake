@@ -27,6 +27,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/ops/op_def.h
   graph/ops/op_table.h
   graph/ops/partial_shape.h
+  graph/build/queue_runner.h
   graph/build/row_slice.h
   graph/build/scope.h
   graph/build/split.h
@@ -39,7 +40,6 @@ set(TROUPE_PUBLIC_HEADERS
   actors/site/extensions.h
   actors/step/cancellation.h
   actors/step/device_profile.h
-  actors/step/queue_runner.h
   actors/runtime.h
   actors/step/session.h
   actors/step/session_options.h

@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-/// A QueueRunner (queue_runner.h) whose targets are signatures of steps: messages PrepareStep (messages/schemas/session.capnp).
+/// A QueueRunner (graph/build/queue_runner.h) whose targets are signatures of steps: messages PrepareStep
+/// (messages/schemas/session.capnp).
 struct QueueRunnerSteps {
   std::vector<AnyMessage> enqueue;
   std::optional<AnyMessage> close, cancel;

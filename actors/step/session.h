@@ -13,9 +13,9 @@
 
 #include "actors/step/cancellation.h"
 #include "actors/step/device_profile.h"
-#include "actors/step/queue_runner.h"
 #include "actors/step/session_options.h"
 #include "graph/build/graph.h"
+#include "graph/build/queue_runner.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {

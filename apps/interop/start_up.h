@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "actors/step/queue_runner.h"
 #include "apps/interop/meta_graph.h"
+#include "graph/build/queue_runner.h"
 
 namespace troupe::interop {
 

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/runtime.h"
+#include "graph/build/queue_runner.h"
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
@@ -112,6 +113,40 @@ BOOST_AUTO_TEST_CASE(targets_of_another_graph_are_refused) {
   QueueRunner wrong;
   wrong.enqueue = {{static_cast<NodeId>(graph.size()) + 5, Output::control}};
   BOOST_TEST((failure_of([&] { session.start_queue_runners({wrong}); }).code() == Code::InvalidArgument));
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_notes_its_queue_runners) {
+  BOOST_TEST(troupe::queue_runners(graph).empty());
+  const Output a = g.with_name("a").group({}), b = g.with_name("b").group({}), c = g.with_name("c").group({});
+  add_queue_runner(g, {.enqueue = {a, b, a}, .close = c, .ends = {Code::Cancelled, Code::OutOfRange}});
+  add_queue_runner(g.with_prefix("x"), {.enqueue = {c}, .cancel = a});
+  const auto runners = troupe::queue_runners(graph);
+  BOOST_TEST_REQUIRE(runners.size() == 2u);
+  BOOST_TEST((runners[0].enqueue == std::vector{a, b, a}));
+  BOOST_TEST((runners[0].close == c && !runners[0].cancel));
+  BOOST_TEST((runners[0].ends == std::vector{Code::Cancelled, Code::OutOfRange}));
+  BOOST_TEST(
+      (!runners[1].close && runners[1].cancel == a && runners[1].ends == std::vector{Code::OutOfRange}));
+  BOOST_TEST((failure_of([&] {
+                add_queue_runner(g, {.enqueue = {{99, 0}}});
+              }).code() == Code::InvalidArgument));
+}
+
+BOOST_AUTO_TEST_CASE(damaged_notes_are_refused) {
+  const auto failure_with = [&](const Attributes& attrs) {
+    Graph damaged{runtime.ops()};
+    Scope{damaged}.with_name("note").add("NoOp", {}, attrs);
+    return failure_of([&] { troupe::queue_runners(damaged); });
+  };
+  const std::vector<std::string> self = {"note"};
+  BOOST_TEST((failure_with({{"_queue_runner_enqueue", self}}).ok()));
+  BOOST_TEST(
+      (failure_with({{"_queue_runner_enqueue", std::vector<std::string>{"no"}}}).code() == Code::NotFound));
+  BOOST_TEST((failure_with({{"_queue_runner_enqueue", int64_t{3}}}).code() == Code::InvalidArgument));
+  const Status code =
+      failure_with({{"_queue_runner_enqueue", self}, {"_queue_runner_ends", std::vector<int64_t>{99}}});
+  BOOST_TEST((code.code() == Code::InvalidArgument));
+  BOOST_TEST(code.node() == "note");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
