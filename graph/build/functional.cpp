@@ -7,10 +7,6 @@
 namespace troupe {
 namespace {
 
-Output integers(const Scope& scope, const std::vector<int32_t>& values) {
-  return scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(values)));
-}
-
 [[noreturn]] void fail(const LoopOverSlices& options, const std::string& text) {
   throw Error(invalid_argument(options.name + ": " + text));
 }
@@ -80,9 +76,7 @@ class SliceLoop {
       known = shape[0];
     }
     if (known != unknown_dim) return integer(scope_, static_cast<int32_t>(known));
-    const Output shape = scope_.add_one("Shape", {elements[0]});
-    const Output first = scope_.add_one("Slice", {shape, integers(scope_, {0}), integers(scope_, {1})});
-    return scope_.add_one("Reshape", {first, integers(scope_, {})});
+    return first_dimension(scope_, elements[0]);
   }
 
   LoopWriter::Variable begin(Output first, const PartialShape& shape) const {

@@ -32,10 +32,19 @@ Attributes new_frame(const Scope& scope, int64_t parallel_iterations) {
 
 Output integer(const Scope& scope, int32_t value) { return scope.constant(Tensor::scalar(value)); }
 
+Output integers(const Scope& scope, const std::vector<int32_t>& values) {
+  return scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(values)));
+}
+
+Output first_dimension(const Scope& scope, Output tensor) {
+  const Output shape = scope.add_one("Shape", {tensor});
+  const Output first = scope.add_one("Slice", {shape, integers(scope, {0}), integers(scope, {1})});
+  return scope.add_one("Reshape", {first, integers(scope, {})});
+}
+
 Output element_shape(const Scope& scope, const PartialShape& shape) {
   if (!shape.fully_known()) return integer(scope, -1);
-  const std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  return scope.constant(Tensor::vector<int32_t>(std::span<const int32_t>(dims)));
+  return integers(scope, {shape.dims().begin(), shape.dims().end()});
 }
 
 bool satisfies(const PartialShape& now, const PartialShape& invariant) {

@@ -32,6 +32,10 @@ class LoopContext : public FlowContext {
 
 /// Returns a constant scalar of int32.
 Output integer(const Scope& scope, int32_t value);
+/// Returns a constant vector of int32.
+Output integers(const Scope& scope, const std::vector<int32_t>& values);
+/// Returns the size of the first dimension of a tensor, of rank 1 or more, as a scalar of int32.
+Output first_dimension(const Scope& scope, Output tensor);
 /// Returns the argument element_shape of ops on lists of tensors: the scalar -1 if the shape is not fully known.
 Output element_shape(const Scope& scope, const PartialShape& shape);
 
