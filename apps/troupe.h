@@ -30,6 +30,7 @@
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
 #include "graph/build/graph.h"
+#include "graph/build/input_buckets.h"
 #include "graph/build/input_queues.h"
 #include "graph/build/queue_runner.h"
 #include "graph/build/scope.h"

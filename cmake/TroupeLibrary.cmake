@@ -27,6 +27,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/ops/op_def.h
   graph/ops/op_table.h
   graph/ops/partial_shape.h
+  graph/build/input_buckets.h
   graph/build/input_queues.h
   graph/build/queue_runner.h
   graph/build/row_slice.h

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "actors/runtime.h"
+#include "graph/build/input_buckets.h"
 #include "graph/build/queue_runner.h"
 #include "graph/build/variables.h"
 #include "tests/support/failure_of.h"
@@ -459,6 +460,84 @@ BOOST_AUTO_TEST_CASE(names_do_not_meet) {
   BOOST_TEST(graph.name_of(first) == "batch:0");
   BOOST_TEST(graph.name_of(second) == "batch_1:0");
   BOOST_TEST(graph.find("batch_1/fraction_of_32_full"));
+}
+
+// ---- Buckets
+
+BOOST_AUTO_TEST_CASE(sequences_of_similar_length_share_a_batch) {
+  const Output length =
+      slice_input_producer(g, {constant({1, 5, 2, 9, 6, 1, 3})}, {.num_epochs = 1, .shuffle = false})[0];
+  const Output sequence = g.add_one("Fill", {g.add_one("Reshape", {length, constant({1})}), length});
+  throw_if_failed(graph.refine_shape(sequence, PartialShape::vector(unknown_dim)));
+  const BucketedSequences batches =
+      bucket_by_sequence_length(g, length, {sequence}, {3, 8},
+                                {.batch_sizes = {2}, .dynamic_pad = true, .allow_smaller_final_batch = true});
+  Session session = start();
+  std::vector<Ints> found;
+  const Status end = failure_of([&] {
+    while (true) {
+      const auto fetched = session.run({batches.lengths, batches.tensors[0]});
+      const auto batch = fetched[0].as<int32_t>();
+      found.emplace_back(batch.begin(), batch.end());
+      BOOST_TEST(fetched[1].shape()[1] == *std::ranges::max_element(batch));
+    }
+  });
+  BOOST_TEST((end.code() == Code::OutOfRange));
+  session.stop_queue_runners();
+  std::ranges::sort(found);
+  check(found, {{1}, {1, 2}, {3}, {5, 6}, {9}});
+}
+
+BOOST_AUTO_TEST_CASE(each_bucket_has_its_batch_size) {
+  const Output value = slice_input_producer(g, {range(12)}, {.num_epochs = 1, .shuffle = false})[0];
+  const Output which = g.add_one("FloorMod", {value, number(2)});
+  const Output small = g.add_one("Less", {value, number(10)});
+  const auto batches =
+      bucket(g, {value}, which, {.num_buckets = 2, .batch_sizes = {2, 3}, .keep_input = small});
+  Session session = start();
+  std::vector<Ints> found;
+  const Status end = failure_of([&] {
+    while (true) {
+      const auto fetched = session.run({batches.bucket, batches.tensors[0]});
+      const auto batch = fetched[1].as<int32_t>();
+      found.emplace_back(batch.begin(), batch.end());
+      for (const int32_t one : batch) BOOST_TEST(one % 2 == fetched[0].item<int32_t>());
+    }
+  });
+  BOOST_TEST((end.code() == Code::OutOfRange));
+  session.stop_queue_runners();
+  std::ranges::sort(found);
+  check(found, {{0, 2}, {1, 3, 5}, {4, 6}});  // 8, 7 and 9 are left
+}
+
+BOOST_AUTO_TEST_CASE(a_bucket_that_does_not_exist_is_reported) {
+  const Output value = slice_input_producer(g, {range(4)}, {.num_epochs = 1, .shuffle = false})[0];
+  const auto batches = bucket(g, {value}, value, {.num_buckets = 2, .batch_sizes = {5}});
+  Session session = start();
+  BOOST_TEST((failure_of([&] { session.run({batches.bucket}); }).code() == Code::OutOfRange));
+  const Status failure = failure_of([&] { session.stop_queue_runners(); });
+  BOOST_TEST((failure.code() == Code::InvalidArgument), failure.message());
+  BOOST_TEST(failure.text().find("which_bucket must be from 0 to 1") != std::string::npos, failure.text());
+}
+
+BOOST_AUTO_TEST_CASE(buckets_refuse_what_they_cannot_sort) {
+  const Output x = number(1);
+  refused("bucket", "num_buckets is 0", [&] { bucket(g, {x}, x, {.batch_sizes = {1}}); });
+  refused("bucket", "there are 3 batch_sizes, but must be 1 or, for the buckets, 2", [&] {
+    bucket(g, {x}, x, {.num_buckets = 2, .batch_sizes = {1, 2, 3}});
+  });
+  refused("bucket", "a batch size is 0", [&] { bucket(g, {x}, x, {.num_buckets = 2, .batch_sizes = {0}}); });
+  refused("bucket", "which_bucket is",
+          [&] { bucket(g, {x}, range(2), {.num_buckets = 2, .batch_sizes = {1}}); });
+  const auto by_length = [&](std::vector<int64_t> boundaries) {
+    return [this, x, boundaries = std::move(boundaries)] {
+      bucket_by_sequence_length(g, x, {x}, boundaries, {.batch_sizes = {1}});
+    };
+  };
+  refused("bucket_by_sequence_length", "there are 0 boundaries", by_length({}));
+  refused("bucket_by_sequence_length", "boundary 1 is 3, but must be more than the one before, 3",
+          by_length({3, 3}));
+  refused("bucket_by_sequence_length", "boundary 0 is -1", by_length({-1}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
