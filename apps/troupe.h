@@ -4,6 +4,7 @@
 #pragma once
 
 #include "actors/runtime.h"
+#include "actors/step/coordinator.h"
 #include "actors/step/session.h"
 #include "apps/cluster_file.h"
 #include "apps/inference/graph_def.h"

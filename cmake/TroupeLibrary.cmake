@@ -41,6 +41,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/node_services.h
   actors/site/extensions.h
   actors/step/cancellation.h
+  actors/step/coordinator.h
   actors/step/device_profile.h
   actors/runtime.h
   actors/step/session.h
