@@ -135,6 +135,7 @@ void bind_building(py::module_& module) {
   module.def("dense", &dense_gradient, py::arg("scope"), py::arg("gradient"), py::arg("x"));
   bind_variables(module);
   bind_functional(module);
+  bind_input_queues(module);
 }
 
 }  // namespace troupe::python

@@ -11,5 +11,7 @@ void bind_graphs(pybind11::module_& module);
 void bind_building(pybind11::module_& module);
 /// Maps, folds, scans and cases.
 void bind_functional(pybind11::module_& module);
+/// Input through queues.
+void bind_input_queues(pybind11::module_& module);
 
 }  // namespace troupe::python

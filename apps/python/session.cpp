@@ -6,6 +6,7 @@
 #include "apps/python/fetches.h"
 #include "apps/python/steps.h"
 #include "apps/python/values.h"
+#include "graph/build/queue_runner.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -130,6 +131,22 @@ py::dict restore(SessionHandle& session, const std::string& folder, const std::s
   return result;
 }
 
+/// Starts the queue runners that the graph notes, but for those of earlier calls.
+void start_queue_runners(SessionHandle& session) {
+  require_open(session);
+  const std::vector<QueueRunner> all = queue_runners(session.graph->graph);
+  session.session.start_queue_runners(
+      {all.begin() + static_cast<ptrdiff_t>(session.queue_runners), all.end()});
+  session.queue_runners = all.size();
+}
+
+void stop_queue_runners(SessionHandle& session, double timeout) {
+  require_open(session);
+  const std::chrono::nanoseconds duration = duration_of(timeout);
+  const py::gil_scoped_release released;
+  session.session.stop_queue_runners(duration);
+}
+
 std::vector<std::string> devices_of(const SessionHandle& session) {
   std::vector<std::string> names;
   for (const DeviceDescription& device : session.session.devices()) names.push_back(device.name);
@@ -183,6 +200,10 @@ void bind_session(py::module_& module) {
            "Saves the variables as a checkpoint in a folder; returns the checkpoint's own.")
       .def("restore", &restore, py::arg("folder"), py::arg("name") = "",
            "Sets the variables to those of the newest checkpoint in a folder.")
+      .def("start_queue_runners", &start_queue_runners,
+           "Starts the queue runners of the graph, but for those of earlier calls.")
+      .def("stop_queue_runners", &stop_queue_runners, py::arg("timeout") = 10.0,
+           "Stops all queue runners, and raises the first failure of one of their steps.")
       .def(
           "cancel", [](SessionHandle& session) { session.session.cancel(); },
           "Ends the session from any thread: steps that run fail with CancelledError.")

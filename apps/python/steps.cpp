@@ -13,14 +13,6 @@ namespace {
 
 constexpr size_t most_steps = 200;  // far fewer than SessionOptions::signatures, so that steps stay prepared
 
-std::chrono::nanoseconds duration_of(const Timeout& seconds) {
-  if (!seconds) return {};
-  const double number = *seconds;
-  if (!(number > 0) || number > 1e9)
-    throw Error(invalid_argument("a timeout must be a positive number of seconds"));
-  return std::chrono::nanoseconds(std::max(int64_t{1}, static_cast<int64_t>(number * 1e9)));
-}
-
 void forget_oldest(SessionHandle& session) {
   const auto oldest =
       std::ranges::min_element(session.steps, {}, [](const auto& entry) { return entry.second->last_use; });
@@ -37,6 +29,14 @@ std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>&
 }
 
 }  // namespace
+
+std::chrono::nanoseconds duration_of(const Timeout& seconds) {
+  if (!seconds) return {};
+  const double number = *seconds;
+  if (!(number > 0) || number > 1e9)
+    throw Error(invalid_argument("a timeout must be a positive number of seconds"));
+  return std::chrono::nanoseconds(std::max(int64_t{1}, static_cast<int64_t>(number * 1e9)));
+}
 
 void require_open(const SessionHandle& session) {
   if (session.closed) throw Error(failed_precondition("the session is closed"));

@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,11 +35,14 @@ struct SessionHandle {
   using Signature = std::pair<std::vector<Output>, std::vector<Output>>;
   std::map<Signature, std::shared_ptr<Step>> steps;
   uint64_t uses = 0;
+  size_t queue_runners = 0;  ///< how many of those that the graph notes have been started
   bool closed = false;
 };
 using SessionRef = std::shared_ptr<SessionHandle>;
 using Timeout = std::optional<double>;  ///< in seconds; nothing: no limit
 
+/// Returns a timeout of a step or a call. Throws Error(InvalidArgument) if it is no positive number of seconds.
+std::chrono::nanoseconds duration_of(const Timeout& seconds);
 /// Throws Error(FailedPrecondition) if the session is closed, or belongs to the process from which this one was forked.
 void require_open(const SessionHandle& session);
 /// Prepares a step of an open session.

@@ -14,7 +14,7 @@ from ._loading import load as _load_extension
 
 _load_extension()
 
-from . import data, errors, nn, ops, types
+from . import data, errors, input_queues, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
 from ._troupe import Callable, Cluster, DType, Graph, Operation, Output, Runtime, Scope, Session, Tensor, as_dtype
@@ -71,7 +71,7 @@ __all__ = [
     "Cluster", "Code", "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies",
     "current_graph", "data", "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense",
     "device", "DType", "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32",
-    "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "int16", "int32", "int64", "int8",
+    "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "input_queues", "int16", "int32", "int64", "int8",
     "InternalError", "InvalidArgumentError", "load", "map_fn", "Model", "name_scope", "nn", "NotFoundError", "Operation",
     "ops", "OutOfRangeError", "Output", "PermissionDeniedError", "placeholder", "recomputed",
     "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "string",
