@@ -109,9 +109,9 @@ class Callable {
 };
 
 std::string save(SessionHandle& session, const std::string& folder, uint64_t round, const std::string& note,
-                 size_t keep) {
+                 size_t keep, bool pinned) {
   require_open(session);
-  const SaveOptions options{.round = round, .note = note, .keep = keep};
+  const SaveOptions options{.round = round, .note = note, .keep = keep, .pinned = pinned};
   const py::gil_scoped_release released;
   return session.session.save(folder, options).folder;
 }
@@ -196,7 +196,7 @@ void bind_session(py::module_& module) {
           py::arg("fetches"), py::arg("feed_list") = py::none(), "Prepares a step that is run often.")
       .def_property_readonly("devices", &devices_of)
       .def("save", &save, py::arg("folder"), py::kw_only(), py::arg("round") = 0, py::arg("note") = "",
-           py::arg("keep") = 5,
+           py::arg("keep") = 5, py::arg("pinned") = false,
            "Saves the variables as a checkpoint in a folder; returns the checkpoint's own.")
       .def("restore", &restore, py::arg("folder"), py::arg("name") = "",
            "Sets the variables to those of the newest checkpoint in a folder.")

@@ -228,8 +228,9 @@ class Session:
         operations. `timeout` is in seconds."""
     def make_callable(self, fetches: Fetches, feed_list: Optional[Sequence[Union[Output, str]]] = None) -> Callable:
         """Prepares a step that is run often."""
-    def save(self, folder: str, *, round: int = 0, note: str = "", keep: int = 5) -> str:
-        """Saves the variables as a checkpoint in a folder, and returns the checkpoint's own folder."""
+    def save(self, folder: str, *, round: int = 0, note: str = "", keep: int = 5, pinned: bool = False) -> str:
+        """Saves the variables as a checkpoint in a folder, and returns the checkpoint's own folder. The newest `keep` checkpoints stay
+        there, and those that are `pinned`."""
     def restore(self, folder: str, name: str = "") -> dict[str, Any]:
         """Sets the variables to those of the newest checkpoint in a folder, or of that of this name. Returns folder, round, note,
         missing (variables that are not in the checkpoint) and skipped (damaged checkpoints)."""
