@@ -173,7 +173,7 @@ void CrossChecker::check_columns() {
   const data::FormatOptions& options = config_.data.format_options;
   if (!data::option(options, "header", false) && !options.contains("names"))
     error(data, "columns", "data.columns: the columns of the table need names: header = true, or data.names");
-  for (const char* const key : {"text", "missing"})
+  for (const char* const key : {"features", "text", "missing"})
     if (data.has(key))
       error(data, key, "data." + std::string(key) + ": not with data.columns, where a column says this");
   if (config_.data.scale != 1)

@@ -17,17 +17,21 @@ using data::ColumnType;
 using data::CsvUse;
 using data::TableColumn;
 
+/// Returns the names and that of the label, if it has one.
+std::vector<std::string> with_label(const data::Options& options, std::vector<std::string> names) {
+  if (!data::names_csv_column(options.format_options, data::label_column)) return names;
+  auto label = data::option<std::string>(options.format_options, data::label_column, "");
+  if (!label.empty() && std::ranges::find(names, label) == names.end()) names.push_back(std::move(label));
+  return names;
+}
+
 /// Returns the names of the columns that the model takes and of the label, if it has a name; none if they have none.
 std::vector<std::string> names_of(const data::Options& options) {
   std::vector<std::string> names;
   for (const TableColumn& column : options.columns)
     names.insert(names.end(), column.sources.begin(), column.sources.end());
   if (std::ranges::any_of(names, data::is_pattern)) return {};  // what they stand for has not been found
-  if (data::names_csv_column(options.format_options, data::label_column)) {
-    auto label = data::option<std::string>(options.format_options, data::label_column, "");
-    if (!label.empty() && std::ranges::find(names, label) == names.end()) names.push_back(std::move(label));
-  }
-  return names;
+  return with_label(options, std::move(names));
 }
 
 /// Returns the names in the first row of the files for training; none if they cannot be read.
@@ -80,6 +84,11 @@ std::optional<data::Options> options_for_objects(Disk& disk, const data::Options
   auto names = data::option<std::vector<std::string>>(options.format_options, "names", {});
   if (!options.columns.empty()) {
     names = names_of(options);
+    result.format_options[data::label_column] = std::string("none");
+  } else if (const auto features =
+                 data::option<std::vector<std::string>>(options.format_options, data::features_option, {});
+             !features.empty() && !data::has_csv_column(options.format_options, data::text_column)) {
+    names = with_label(options, features);
     result.format_options[data::label_column] = std::string("none");
   } else if (has_header) {
     names = names_in_header(disk, options);

@@ -263,7 +263,7 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
   const auto fits = [&](const Result<std::optional<int64_t>>& found) {
     return found && (!features || !*found || *found == features);
   };
-  if (!config.data.columns.empty())
+  if (!config.data.columns.empty() || config.data.format_options.contains(data::features_option))
     config = unlabelled;                           // the columns have names, so the label is not needed
   config.data.format_options.erase("unlabelled");  // each row gets a prediction
   const auto as_trained = features_of_files(disk, config.data);

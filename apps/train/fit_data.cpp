@@ -122,15 +122,30 @@ Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& g
 
 // ---- Columns
 
-/// Replaces patterns by the names of the columns of the table.
+/// Returns whether columns can be told apart by these names.
+bool are_names(const std::vector<std::string>& names) {
+  return !names.empty() && std::set<std::string>(names.begin(), names.end()).size() == names.size();
+}
+
+/// Replaces patterns by the names of the columns of the table, and names the features of one without [data.columns].
 void add_names_of_columns(Disk& disk, const data::Options& options, std::vector<std::string>& settings) {
-  if (std::ranges::all_of(options.columns,
-                          [](const TableColumn& column) { return column.width().has_value(); }))
+  const bool lacks_features = options.format == "csv" && options.columns.empty() &&
+                              !options.format_options.contains(data::features_option) &&
+                              !options.format_options.contains("names");
+  if (!lacks_features && std::ranges::all_of(options.columns, [](const TableColumn& column) {
+        return column.width().has_value();
+      }))
     return;
   const auto reader = data::open_source(disk, options, data::train_files(options), 0);
   if (!reader) return;  // load_data() reports what is wrong
+  const auto field_named = [&](const std::string& name) {
+    return std::ranges::find((*reader)->schema(), name, &data::Field::name);
+  };
+  if (const auto features = field_named(data::feature_column);
+      lacks_features && features != (*reader)->schema().end() && are_names(features->elements))
+    settings.push_back(setting(std::string("data.") + data::features_option, features->elements));
   for (const TableColumn& column : options.columns) {
-    const auto field = std::ranges::find((*reader)->schema(), column.name, &data::Field::name);
+    const auto field = field_named(column.name);
     if (!column.width())
       settings.push_back(setting("data.columns." + column.name + ".columns", field->elements));
   }
@@ -375,6 +390,7 @@ std::vector<std::string> fitted_before(const config::RunConfig& config, const co
       data::option<std::vector<std::string>>(config.data.format_options, "label_names", {"auto"});
   if (given == std::vector<std::string>{"auto"} && before.has("label_names"))
     settings.push_back("data.label_names=" + config::to_toml(*before.find("label_names")));
+  keep(now, before, "data.", data::features_option);
   for (const data::RaggedColumn& column : config.ragged)
     if (column.most_words > 0)
       keep(now.table("ragged").table(column.name), before.table("ragged").table(column.name),

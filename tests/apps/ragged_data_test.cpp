@@ -252,10 +252,11 @@ BOOST_AUTO_TEST_CASE(a_vocabulary_is_made_of_the_words_of_the_samples) {
   folder.write("lists.csv", "label;numbers;weight\n0;b  c b;1\n1;\"a c\tb\";1\n2;;1\n");
   const std::string text = lists("ids = { most_words = 2 }");
   const auto fitted = value_or_throw(fit_data(disk, value_or_throw(config::parse(text))));
-  BOOST_TEST(fitted == std::vector<std::string>({"data.ragged.ids.words=[\"b\", \"c\"]"}),
+  BOOST_TEST(fitted == std::vector<std::string>(
+                           {"data.features=[\"weight\"]", "data.ragged.ids.words=[\"b\", \"c\"]"}),
              boost::test_tools::per_element());
   for (const std::string read : {"whole", "stream"}) {
-    const auto loaded = value_or_throw(load(text, {fitted[0], "data.read=" + read}));
+    const auto loaded = value_or_throw(load(text, {fitted[0], fitted[1], "data.read=" + read}));
     BOOST_TEST(rows_of(test::all_samples(*loaded.train), "ids") == "0 1 0|2 1 0||");  // a is another word
   }
   const auto mistakes = [&](const std::string& ragged) { return config::mistakes(lists(ragged)); };

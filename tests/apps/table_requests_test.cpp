@@ -48,12 +48,14 @@ struct Fixture : test::DigitsRuns {
     output_of(run("train", example, more, example));
   }
   /// Trains y = a - b from a table with three rows, whose text has names of columns. `data` are keys of the run file.
-  void train_small(const std::string& data,
-                   const std::string& table = "a,b,y\n1,2,-1\n3,1,2\n5,2,3\n") const {
+  void train_small(const std::string& data, const std::string& table = "a,b,y\n1,2,-1\n3,1,2\n5,2,3\n",
+                   const Arguments& more = {}) const {
     folder.write("small.csv", table);
     const std::string file = folder.write(
         "small.toml", "run = { name = \"small\", gpus = 0 }\n[data]\n" + data + std::string(small_model));
-    output_of({"train", file, "--set", "run.directory=" + folder.path()});
+    Arguments arguments = {"train", file, "--set", "run.directory=" + folder.path()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    output_of(arguments);
   }
   /// Returns the lines of the predictions for lines of JSON.
   std::string predicted(const std::string& run, const std::string& lines, int code = 0) const {
@@ -126,6 +128,31 @@ BOOST_AUTO_TEST_CASE(a_missing_member_is_named_where_there_are_no_gaps) {
   const std::string in_order = predicted("small", "{\"a\": 1, \"b\": 2}\n");
   BOOST_TEST(predicted("small", "{\"b\": 2, \"a\": 1}\n") == in_order);
   BOOST_TEST(predicted("small", "{\"y\": null, \"b\": 2, \"a\": 1}\n") == in_order);
+}
+
+// The model takes its features by name, in the order of the table from which it was trained.
+BOOST_AUTO_TEST_CASE(a_table_may_have_its_columns_in_another_order) {
+  train_small("header = true\nlabel = \"y\"\n");
+  const auto of_table = [&](const char* command, const std::string& table, int code = 0) {
+    return output_of({command, path("small"), folder.write("in.csv", table)}, code);
+  };
+  const std::string in_order = of_table("predict", "a,b\n4,9\n7,0.5\n");
+  BOOST_TEST(of_table("predict", "b,a\n9,4\n0.5,7\n") == in_order);
+  BOOST_TEST(of_table("predict", "B,y,more,A\n9,0,1,4\n0.5,0,2,7\n") == in_order);
+  BOOST_TEST(of_table("eval", "y,b,a\n-1,2,1\n5,3,8\n") == of_table("eval", "a,b,y\n1,2,-1\n8,3,5\n"));
+  BOOST_TEST(of_table("predict", "4,9\n7,0.5\n", 2)
+                 .find("in.csv: there is no column 'a', which is one of data.features") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(files_to_train_on_may_have_different_orders) {
+  const auto prediction_of = [&](const std::string& second) {
+    folder.write("more.csv", second);
+    train_small("header = true\nlabel = \"y\"\n", "a,b,y\n1,2,-1\n3,1,2\n",
+                {"--set", "data.train=[\"small.csv\", \"more.csv\"]"});
+    return predicted("small", "{\"a\": 1, \"b\": 2}\n");
+  };
+  const std::string same = prediction_of("a,b,y\n2,1,1\n");
+  BOOST_TEST(prediction_of("b,y,a\n1,1,2\n") == same);
 }
 
 BOOST_AUTO_TEST_CASE(a_number_stands_for_a_missing_member) {
@@ -237,9 +264,15 @@ BOOST_AUTO_TEST_CASE(a_number_stands_for_null) {
   BOOST_TEST(served("small:predict", "[[1, null]]") == served("small:predict", "[[1, 7]]"));
 }
 
-BOOST_AUTO_TEST_CASE(without_the_names_of_columns_vectors_are_served) {
+BOOST_AUTO_TEST_CASE(the_names_of_columns_are_known_without_the_table) {
   train_small("header = true\nlabel = \"y\"\n");
   fs::remove(path("small.csv"));
+  serve(path("small"));
+  BOOST_TEST(served("small:predict", R"([{"b": 2, "a": 1}])") == served("small:predict", "[[1, 2]]"));
+}
+
+BOOST_AUTO_TEST_CASE(without_names_of_columns_vectors_are_served) {
+  train_small("label = \"last\"\n", "1,2,-1\n3,1,2\n5,2,3\n");
   serve(path("small"));
   BOOST_TEST(served("small:predict", "[[1, 2]]").size() == 1u);
   check_refused("small:predict", R"([{"a": 1, "b": 2}])",

@@ -76,26 +76,53 @@ class Maker {
     return layout_.columns[column];
   }
 
-  /// All columns but the label and the text are features.
+  /// All columns but the label and the text are features, or those that data.features names.
   Status add_features_and_text(size_t label) {
     TROUPE_ASSIGN(const size_t text, find(text_column));
     if (label < width_ && label == text)
       return invalid_argument(
           source_.path + ": column " + std::to_string(label) +
           ", counted from 0, is the label and the text; data.label and data.text must differ");
-    const size_t features = width_ - (label < width_ ? 1 : 0) - (text < width_ ? 1 : 0);
-    if (features == 0 && text == width_)
+    TROUPE_ASSIGN(const std::vector<size_t> numbers, features(label, text));
+    if (numbers.empty() && text == width_)
       return data_loss(source_.path + ": there are no features, because the only column is the label");
-    std::vector<size_t> numbers;
-    for (size_t column = 0; column < width_; ++column)
-      if (column != label && column != text) numbers.push_back(column);
     const double missing = option(options_, "missing", std::nan(""));
+    Field field{feature_column, source_.feature_type, {static_cast<int64_t>(numbers.size())}};
+    for (const size_t column : numbers)
+      if (!layout_.names.empty()) field.elements.push_back(layout_.names[column]);
     if (!numbers.empty())
-      add_numbers(numbers, CsvUse::Number,
-                  {feature_column, source_.feature_type, {static_cast<int64_t>(features)}},
+      add_numbers(numbers, CsvUse::Number, std::move(field),
                   std::isnan(missing) ? std::nullopt : std::optional(missing));
     if (text < width_) add(text, CsvUse::String, {text_column, DType::String, {}});
     return {};
+  }
+
+  /// Returns the columns of the features, in the order in which the model takes them.
+  Result<std::vector<size_t>> features(size_t label, size_t text) const {
+    const auto names = option<std::vector<std::string>>(options_, features_option, {});
+    std::vector<size_t> found;
+    if (names.empty() || layout_.names.empty()) {
+      for (size_t column = 0; column < width_; ++column)
+        if (column != label && column != text) found.push_back(column);
+      return found;
+    }
+    for (const std::string& name : names) {
+      auto at = std::ranges::find(layout_.names, name);
+      if (at == layout_.names.end() && !is_pattern(name))
+        at = std::ranges::find_if(layout_.names,
+                                  [&](const std::string& column) { return names_column(name, column); });
+      const auto column = static_cast<size_t>(at - layout_.names.begin());
+      if (column == width_)
+        return invalid_argument(source_.path + ": there is no column '" + name +
+                                "', which is one of data.features" + nearest_text(name));
+      if (column == label || column == text)
+        return invalid_argument(source_.path + ": column '" + *at + "' is the " +
+                                (column == label ? "label" : "text") +
+                                " and one of data.features; name the column of the " +
+                                (column == label ? "label: data.label" : "text: data.text") + " = \"NAME\"");
+      found.push_back(column);
+    }
+    return found;
   }
 
   void add_numbers(const std::vector<size_t>& columns, CsvUse use, Field field, std::optional<double> missing,

@@ -36,6 +36,9 @@ struct CsvLayout {
 /// not match the row, and with DataLoss if it has no column for the features.
 Result<CsvLayout> csv_layout(const SourceFile& source, const std::vector<std::string_view>& first_row);
 
+/// The option that names the columns of the features in the order in which the model takes them; without it they are all columns
+/// that are left, in the order of the file.
+inline constexpr const char* features_option = "features";
 /// The option, which no run file has, that says whether the column of the label is skipped: true or false.
 inline constexpr const char* ignore_label_option = "ignore_label";
 bool ignores_csv_label(const FormatOptions& options);

@@ -35,6 +35,8 @@ constexpr config::Key keys[] = {
     {"data.text", Kind::Column, "a column that is text, which becomes the column text; image is then there only if data.inputs has it",
      {.when = "format=csv"}},
     {"data.header", Kind::Boolean, "whether the first row has the names of columns", {.initial = "false", .when = "format=csv"}},
+    {"data.features", Kind::Strings, "where columns have names: those of the features, in the order in which the model takes them; default: all columns but the label and the text, in the order of the first file of train. Files may have them in another order, and more columns",
+     {.when = "format=csv"}},
     {"data.names", Kind::Strings, "the names of all columns, for files whose first row is a sample", {.when = "format=csv"}},
     {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
