@@ -1,9 +1,9 @@
 // PlacementTrials: which steps of a session are measured to place their nodes better (SessionOptions::device_choice), what was
 // measured, and which placement of each signature comes next. Owned by the master; one thread.
 //
-// Of each signature the first steps, which allocate memory and compile kernels, are not measured. In some further ones all nodes are
-// timed; then the signature is compiled anew. With DeviceChoice::Learned it is then compiled for one candidate after the other, some
-// steps of each are timed as wholes, and the candidate with the shortest ones stays.
+// Of each signature the first steps, which allocate memory and compile kernels, are not measured. In some further ones all nodes
+// are timed; then the signature is compiled anew. With DeviceChoice::Learned it is then compiled for one candidate after the
+// other, some steps of each are timed as wholes, and the candidate with the shortest ones stays.
 #pragma once
 
 #include <memory>

@@ -20,9 +20,10 @@ enum class DeviceChoice : uint8_t {
   /// Times are estimated from the shapes, until some steps of a signature have been measured; then it is placed once more.
   /// Variables stay where they are.
   EarliestFinish,
-  /// As EarliestFinish, and a search looks for placements that the simulation judges better (features.md V8). Once steps of a
-  /// signature have been measured, it tries several placements, times some steps of each, and keeps the one whose steps are the
-  /// shortest.
+  /// As EarliestFinish, and a search looks for placements that the simulation judges better (features.md H10). It takes up to a
+  /// second for each signature.
+  /// Once steps of a signature have been measured, the session tries several placements, times some steps of each, and keeps the
+  /// one whose steps are the shortest.
   Learned,
 };
 

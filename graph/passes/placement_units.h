@@ -1,5 +1,5 @@
-// PlacementUnits: the parts of a graph that a search places as wholes. Tensors with many bytes are within a unit rather than between
-// two. Plain values; one thread.
+// PlacementUnits: the parts of a graph that a search places as wholes. Tensors with many bytes are within a unit rather than
+// between two. Plain values; one thread.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ struct SimulatedStep {
   std::vector<DeviceId> devices;  ///< by group
   /// The bytes of variables for which their devices have no memory.
   double excess_bytes = 0;
-  double seconds =
-      0;  ///< when the last node ends, apart from those that only give variables their first values
+  /// When the last node ends, apart from those that only give variables their first values.
+  double seconds = 0;
 };
 
 class StepModel {
@@ -27,7 +27,8 @@ class StepModel {
   StepModel(const Graph& graph, std::span<const DeviceInfo> devices, const PlacementGroups& groups,
             const NodeCosts& costs);
 
-  /// Simulates the step. `fixed` has for each group its device, which is a candidate, or no_device; if it is empty, no group has one.
+  /// Simulates the step. `fixed` has for each group its device, which is a candidate, or no_device; if it is empty, no group has
+  /// one.
   /// - A node that computes nothing (NodeCosts::is_free) goes to its first input, or else, as a variable or constant does, to its
   ///   first consumer. The members of a group go where the first of them that computes goes.
   /// - What only gives variables their first values is placed last, so that variables lie where steps need them.
