@@ -59,14 +59,12 @@ ProducerOptions producer_options(const ScopeHandle& scope, const py::dict& given
   return options;
 }
 
-/// Reads what InputBatchOptions and ShuffleBatchOptions have in common.
+/// Reads what the options of all batches have in common.
 template <class Options>
-OptionReader read_batch_options(const ScopeHandle& scope, const py::dict& given, Options& options) {
+OptionReader read_options(const ScopeHandle& scope, const py::dict& given, Options& options) {
   const OptionReader reader(scope, given);
-  reader.read("batch_size", options.batch_size);
   reader.read("num_threads", options.num_threads);
   reader.read("capacity", options.capacity);
-  reader.read("enqueue_many", options.enqueue_many);
   reader.read_shapes("shapes", options.shapes);
   reader.read("allow_smaller_final_batch", options.allow_smaller_final_batch);
   reader.read_condition("keep_input", options.keep_input);
@@ -77,31 +75,29 @@ OptionReader read_batch_options(const ScopeHandle& scope, const py::dict& given,
 
 InputBatchOptions batch_options(const ScopeHandle& scope, const py::dict& given) {
   InputBatchOptions options;
-  read_batch_options(scope, given, options).read("dynamic_pad", options.dynamic_pad);
+  const OptionReader reader = read_options(scope, given, options);
+  reader.read("batch_size", options.batch_size);
+  reader.read("enqueue_many", options.enqueue_many);
+  reader.read("dynamic_pad", options.dynamic_pad);
   return options;
 }
 
 ShuffleBatchOptions shuffle_batch_options(const ScopeHandle& scope, const py::dict& given) {
   ShuffleBatchOptions options;
-  const OptionReader reader = read_batch_options(scope, given, options);
+  const OptionReader reader = read_options(scope, given, options);
+  reader.read("batch_size", options.batch_size);
+  reader.read("enqueue_many", options.enqueue_many);
   reader.read("min_after_dequeue", options.min_after_dequeue);
   reader.read("seed", options.seed);
   return options;
 }
 
 BucketOptions bucket_options(const ScopeHandle& scope, const py::dict& given) {
-  const OptionReader reader(scope, given);
   BucketOptions options;
+  const OptionReader reader = read_options(scope, given, options);
   reader.read("num_buckets", options.num_buckets);
   reader.read("batch_sizes", options.batch_sizes);
-  reader.read("num_threads", options.num_threads);
-  reader.read("capacity", options.capacity);
-  reader.read_shapes("shapes", options.shapes);
   reader.read("dynamic_pad", options.dynamic_pad);
-  reader.read("allow_smaller_final_batch", options.allow_smaller_final_batch);
-  reader.read_condition("keep_input", options.keep_input);
-  reader.read("shared_name", options.shared_name);
-  reader.read("name", options.name);
   return options;
 }
 
