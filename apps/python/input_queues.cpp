@@ -73,20 +73,24 @@ OptionReader read_options(const ScopeHandle& scope, const py::dict& given, Optio
   return reader;
 }
 
-InputBatchOptions batch_options(const ScopeHandle& scope, const py::dict& given) {
-  InputBatchOptions options;
+/// Reads what InputBatchOptions and ShuffleBatchOptions have in common.
+template <class Options>
+OptionReader read_batch_options(const ScopeHandle& scope, const py::dict& given, Options& options) {
   const OptionReader reader = read_options(scope, given, options);
   reader.read("batch_size", options.batch_size);
   reader.read("enqueue_many", options.enqueue_many);
-  reader.read("dynamic_pad", options.dynamic_pad);
+  return reader;
+}
+
+InputBatchOptions batch_options(const ScopeHandle& scope, const py::dict& given) {
+  InputBatchOptions options;
+  read_batch_options(scope, given, options).read("dynamic_pad", options.dynamic_pad);
   return options;
 }
 
 ShuffleBatchOptions shuffle_batch_options(const ScopeHandle& scope, const py::dict& given) {
   ShuffleBatchOptions options;
-  const OptionReader reader = read_options(scope, given, options);
-  reader.read("batch_size", options.batch_size);
-  reader.read("enqueue_many", options.enqueue_many);
+  const OptionReader reader = read_batch_options(scope, given, options);
   reader.read("min_after_dequeue", options.min_after_dequeue);
   reader.read("seed", options.seed);
   return options;
