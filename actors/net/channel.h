@@ -113,8 +113,8 @@ class Channel final : private Connection::Events {
   int64_t opened_ = 0, last_received_ = 0;  ///< times
   uint64_t sent_ = 0, received_ = 0;        ///< the sequence of the last frame; 0: none
   uint64_t repeated_ = 0;
-  uint64_t queued_ = 0,
-           read_ = 0;  ///< the bytes that were handed to the connection; those that it had sent at last_read_
+  uint64_t queued_ = 0;    ///< the bytes that were handed to the connection
+  uint64_t read_ = 0;      ///< those that it had sent at last_read_
   int64_t last_read_ = 0;  ///< when unread_for() last saw that the peer reads, or that nothing waits for it
   std::shared_ptr<Traffic> traffic_;  ///< null: nobody counts
 };

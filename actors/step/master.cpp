@@ -345,7 +345,7 @@ class MasterRole final : public OffloadingRole {
     step.call = request.getCall();
     step.profiled = request.getProfile();
     if (!prepared->partial) step.measured = trials_.begins(prepared->key);
-    if (step.measured.nodes || step.measured.step) step.begun = node_.env.clock.now();
+    if (step.measured.any()) step.begun = node_.env.clock.now();
     step.prepared = prepared;
     step.pending = prepared->shares.size();
     if (const uint64_t remaining = std::min(request.getRemaining(), max_remaining); remaining != 0)
@@ -497,7 +497,7 @@ class MasterRole final : public OffloadingRole {
     Step step = std::move(at->second);
     steps_.erase(at);
     step.prepared->running.erase(step.ordinal);
-    if (step.begun != 0 && step.failure.ok()) take_times(step);
+    if (step.measured.any() && step.failure.ok()) take_times(step);
     forget_if_over(step.prepared);
     cancel_timers(step);
     partial_runs_.step_ended(step.ordinal);

@@ -22,6 +22,8 @@ struct StepMeasurement {
   int round = 0;       ///< of the trials of its signature
   bool nodes = false;  ///< the times of its nodes
   bool step = false;   ///< the time of the step as a whole
+
+  bool any() const { return nodes || step; }
 };
 
 class PlacementTrials {
