@@ -1,7 +1,7 @@
 // Batches in steps (the ops Batch, Unbatch, UnbatchGrad): what steps that run at the same time compute together.
 #include <boost/test/unit_test.hpp>
 
-#include <thread>
+#include <future>
 
 #include "actors/runtime.h"
 #include "actors/step/session.h"
@@ -51,15 +51,20 @@ BOOST_AUTO_TEST_CASE(steps_are_computed_together_and_each_gets_its_part_and_its_
   const Output slope = dense(g, gradients(g, {square}, {x})[0], x);
   Session session = runtime.session(graph);
   const auto run = [&](float value) {
-    for (int step = 0; step < 20; ++step) {
-      const auto results = session.run({{x, Tensor::vector<float>({value})}}, {square, slope});
-      BOOST_TEST(numbers(results[0]) == std::vector{value * value});
-      BOOST_TEST(numbers(results[1]) == std::vector{2 * value});
-    }
+    std::vector<std::vector<float>> all;
+    for (int step = 0; step < 20; ++step)
+      for (const Tensor& result : session.run({{x, Tensor::vector<float>({value})}}, {square, slope}))
+        all.push_back(numbers(result));
+    return all;
   };
-  std::thread beside([&] { run(3); });
-  run(5);
-  beside.join();
+  const auto check = [](const std::vector<std::vector<float>>& all, float value) {
+    BOOST_TEST(all.size() == 40u);
+    for (size_t i = 0; i < all.size(); ++i)
+      BOOST_TEST(all[i] == std::vector{i % 2 == 0 ? value * value : 2 * value});
+  };
+  auto beside = std::async(std::launch::async, [&] { return run(3); });
+  check(run(5), 5);
+  check(beside.get(), 3);
 }
 
 BOOST_AUTO_TEST_CASE(one_step_alone_gets_a_batch_when_its_time_has_come) {

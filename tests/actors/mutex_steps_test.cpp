@@ -1,6 +1,7 @@
 // Mutexes in steps (the ops MutexV2, MutexLock, ConsumeMutexLock): who holds the lock, who waits, and how the lock comes back.
 #include <boost/test/unit_test.hpp>
 
+#include <future>
 #include <thread>
 
 #include "actors/runtime.h"
@@ -87,17 +88,17 @@ BOOST_AUTO_TEST_CASE(critical_sections_do_not_mix_in_one_step_or_in_several) {
 BOOST_AUTO_TEST_CASE(a_step_waits_until_the_lock_is_released) {
   const Output holds = dequeue(), waits = locked(), put = enqueue();
   Session holding = shared_session(), session = shared_session();
-  std::thread first([&] { BOOST_TEST(value(holding, holds) == 7); });
+  auto first = std::async(std::launch::async, [&] { return value(holding, holds); });
   // The lock is held as soon as a step runs into its timeout.
   while (test::failure_of([&] { session.run({waits}, {.timeout = 20ms}); }).ok()) {
   }
-  std::thread second([&] {
+  auto second = std::async(std::launch::async, [&] {
     Session waiting = shared_session();
-    BOOST_TEST(value(waiting, waits) == 5);
+    return value(waiting, waits);
   });
   session.run({put});
-  first.join();
-  second.join();
+  BOOST_TEST(first.get() == 7);
+  BOOST_TEST(second.get() == 5);
 }
 
 BOOST_AUTO_TEST_CASE(a_step_that_fails_or_times_out_releases_what_it_holds) {
@@ -114,12 +115,12 @@ BOOST_AUTO_TEST_CASE(a_step_that_fails_or_times_out_releases_what_it_holds) {
       (test::failure_of([&] { late.run({holds}, {.timeout = 20ms}); }).code() == Code::DeadlineExceeded));
   BOOST_TEST(value(session, lock) == 5);
   Session closed = shared_session();
-  std::thread waiting(
-      [&] { BOOST_TEST((test::failure_of([&] { closed.run({holds}); }).code() == Code::Cancelled)); });
+  auto waiting =
+      std::async(std::launch::async, [&] { return test::failure_of([&] { closed.run({holds}); }).code(); });
   while (test::failure_of([&] { session.run({lock}, {.timeout = 20ms}); }).ok()) {
   }
   closed.close();
-  waiting.join();
+  BOOST_TEST((waiting.get() == Code::Cancelled));
   BOOST_TEST(value(session, lock) == 5);
 }
 

@@ -1,6 +1,7 @@
 // Staging areas in steps: the ops, waiting across steps, cancelling, sharing by name.
 #include <boost/test/unit_test.hpp>
 
+#include <future>
 #include <thread>
 
 #include "actors/runtime.h"
@@ -77,10 +78,11 @@ BOOST_AUTO_TEST_CASE(tuples_leave_a_stage_in_order) {
   const Output first = stage("s", 1), second = stage("s", 2), taken = unstage("s");
   const Output peeked = g.add_one("StagePeek", {number(1)}, typed("s", {DType::Int32}));
   Session session = shared_session();
-  std::thread other([&] { BOOST_TEST(scalar(session.run({peeked})) == 2); });  // waits for two
+  auto other =
+      std::async(std::launch::async, [&] { return scalar(session.run({peeked})); });  // waits for two
   session.run({first});
   session.run({second});
-  other.join();
+  BOOST_TEST(other.get() == 2);
   BOOST_TEST(scalar(session.run({taken})) == 1);
   BOOST_TEST(scalar(session.run({size("StageSize", "s")})) == 1);
   session.run({run("StageClear", {}, typed("s", {DType::Int32}))});

@@ -183,7 +183,8 @@ void check_mixed_precision(DType dtype, double tolerance) {
     if (weight.trainable) edges.push_back(edge);
     initial.push_back(assign(scope, edge, weight.initial(scope, weight.shape, f32)));
   }
-  auto session = runtime.session(graph);
+  // With these weights no input of relu is so near to zero that its sign differs between the types.
+  auto session = runtime.session(graph, {.seed = 5});
   session.run({scope.group(initial)});
   const auto of = [&](Output result) {
     std::vector<Output> results = {cast(scope, result, f32)};
@@ -226,8 +227,8 @@ BOOST_AUTO_TEST_CASE(activations_without_functions_have_names) {
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float) {
-  check_mixed_precision(DType::Half, 0.02);
-  check_mixed_precision(DType::BFloat16, 0.16);
+  check_mixed_precision(DType::Half, 0.003);
+  check_mixed_precision(DType::BFloat16, 0.02);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
