@@ -48,6 +48,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/step/session_options.h
   apps/nn/allreduce_means.h
   apps/nn/class_losses.h
+  apps/nn/class_sampling.h
   apps/nn/decoding.h
   apps/nn/gradient_combination.h
   apps/nn/gradient_compression.h

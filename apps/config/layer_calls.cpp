@@ -253,8 +253,18 @@ LayerType sampled_loss_type(std::string_view name,
                             Output (*loss)(const nn::Network&, Output, Output, const nn::SampledLoss&)) {
   return class_loss_type<nn::SampledLoss>(
       name,
-      {{"sampled", &nn::SampledLoss::sampled,
-        "number of classes that are drawn for each batch, those with small numbers more often; default: 64"}},
+      {{"sampled", &nn::SampledLoss::sampled, "number of classes that are drawn for each batch; default: 64"},
+       {"distribution",
+        &nn::SampledLoss::distribution,
+        "how likely each class is to be drawn: those with small numbers more often (log_uniform), all "
+        "equally "
+        "(uniform), in proportion to the frequencies (fixed_unigram), in proportion to 1 + how often the "
+        "class was a "
+        "label in earlier steps (learned_unigram), or each class once (all); default: log_uniform",
+        {.choices = "log_uniform|uniform|fixed_unigram|learned_unigram|all"}},
+       {"frequencies", &nn::SampledLoss::frequencies, "with fixed_unigram: the frequency of each class"},
+       {"distortion", &nn::SampledLoss::distortion,
+        "with fixed_unigram: the exponent of the frequencies; default: 1"}},
       loss);
 }
 

@@ -33,10 +33,10 @@ Output part_logits(const PartScope& here, Output weights, Output bias, Output x)
 struct PartOfSoftmax {
   Output greatest;  ///< the greatest logit; a constant for gradients, since the loss does not depend on it
   Output sum;       ///< of exp(logit - greatest)
-  Output own;       ///< the logit of the label; 0 if the label is in another part
+  Output own;       ///< the mean of the labels' logits, where that of a label in another part is 0
 };
 
-/// `row` is the label's number in its part, and `is_here` whether that part is this one.
+/// `row` [n, labels of a row] has the labels' numbers in their parts, and `is_here` whether that part is this one.
 PartOfSoftmax part_of_softmax(const Scope& scope, Output weights, Output bias, Output x, Output row,
                               Output is_here) {
   const PartScope here(scope, weights);
@@ -47,12 +47,16 @@ PartOfSoftmax part_of_softmax(const Scope& scope, Output weights, Output bias, O
   const Output powers = here.add("Exp", {here.add("Sub", {logits, greatest})});
   const Output classes = s.constant(Tensor::scalar(static_cast<int32_t>(s.shape(weights)[0])));
   const Output label = where_v2(s, is_here, cast(s, row, i32), -1);
-  const Output chosen = s.add_one("OneHot", {label, classes, cast(s, 1, s.dtype(x)), cast(s, 0, s.dtype(x))});
+  const auto shares = [&](Output of_labels) {
+    return s.add_one("OneHot", {of_labels, classes, cast(s, 1, s.dtype(x)), cast(s, 0, s.dtype(x))});
+  };
+  const Output chosen =
+      s.shape(row)[1] == 1 ? shares(reshape(s, label, {-1})) : s.add_one("Mean", {shares(label), axis});
   return {s.add_one("Squeeze", {greatest}, {{"squeeze_dims", std::vector<int64_t>{1}}}),
           here.add("Sum", {powers, axis}), here.add("Sum", {here.add("Mul", {logits, chosen}), axis})};
 }
 
-/// Returns log(sum exp(logit)) over all parts, less the logit of the label.
+/// Returns log(sum exp(logit)) over all parts, less the mean of the labels' logits.
 Output combined(const Scope& scope, const std::vector<PartOfSoftmax>& parts) {
   Output greatest = parts[0].greatest;
   for (size_t i = 1; i < parts.size(); ++i) greatest = maximum(scope, greatest, parts[i].greatest);
@@ -65,42 +69,58 @@ Output combined(const Scope& scope, const std::vector<PartOfSoftmax>& parts) {
   return sub(scope, all, add_n(scope, own));
 }
 
+/// Returns labels [n, labels of a row] of labels that may have one per row, [n].
+Output label_columns(const Scope& scope, Output labels) {
+  const PartialShape& shape = scope.shape(labels);
+  if (shape.has_rank(1) || !shape.known_rank()) return reshape(scope, labels, {-1, 1});
+  if (shape.has_rank(2) && shape[1] > 0) return labels;
+  throw Error(invalid_argument("the labels of a loss over classes have the shape " + shape.text() +
+                               "; it must be [n], or [n, labels of a row] with a known number of labels"));
+}
+
 /// The logits of the labels and of the drawn classes, each less the logarithm of how often its class is drawn, so that the drawn
 /// classes stand for all of them.
 struct SampledLogits {
-  Output labels;   ///< [n, 1]
+  Output labels;   ///< [n, labels of a row]
   Output sampled;  ///< [n, drawn classes]
+  int64_t labels_per_row;
 };
+
+/// Returns what a logit becomes that must not count in a softmax: no type has a smaller number of its own.
+double least(DType dtype) {
+  return dtype == DType::Half ? -65504.0 : static_cast<double>(std::numeric_limits<float>::lowest());
+}
+
+/// Returns `logits` [n, drawn classes], where those of classes that are labels of their rows are the least number.
+Output without_hits(const Scope& scope, Output logits, Output labels, Output classes) {
+  const Output hits = any(scope, equal(scope, expand_dims(scope, labels, 2), classes), {1});
+  return where_v2(scope, hits, least(scope.dtype(logits)), logits);
+}
 
 SampledLogits sampled_logits(const Scope& scope, const Weights& of, Output x, Output labels,
                              const Sampling& sampling) {
-  const Output column = reshape(scope, cast(scope, labels, i64), {-1, 1});
-  const NodeId drawn = scope.add("LogUniformCandidateSampler", {column},
-                                 {{"num_true", int64_t{1}},
-                                  {"num_sampled", sampling.classes},
-                                  {"unique", true},
-                                  {"range_max", of.weights.shape[0]}});
-  const auto of_sampler = [&](uint32_t output) { return scope.graph().output(drawn, output); };
-  const auto log_count = [&](uint32_t output) {
-    return log(scope, cast(scope, of_sampler(output), scope.dtype(x)));
-  };
-  const Output candidates = of_sampler(0), own = reshape(scope, column, {-1});
+  const Output columns = label_columns(scope, cast(scope, labels, i64));
+  const int64_t per_row = scope.shape(columns)[1];
+  const Candidates drawn =
+      sampling.candidates ? *sampling.candidates : draw(scope, columns, of.weights.shape[0], sampling);
+  const auto log_of = [&](Output counts) { return log(scope, cast(scope, counts, scope.dtype(x))); };
+  const Output own = reshape(scope, columns, {-1});
   // One lookup for both: a label may be among the drawn classes.
-  const Output ids = concat(scope, {own, candidates}, 0);
-  const Output sizes = stack(scope, {size(scope, own), size(scope, candidates)});
+  const Output ids = concat(scope, {own, drawn.classes}, 0);
+  const Output sizes = stack(scope, {size(scope, own), size(scope, drawn.classes)});
   const auto look_up = [&](const PartitionedVariable& table) {
     const Output rows = embedding_lookup(scope, table, ids);
     return scope.add("SplitV", {rows, sizes, scope.constant(Tensor::scalar<int32_t>(0))},
                      {{"num_split", int64_t{2}}});
   };
   const NodeId weights = look_up(of.weights), bias = look_up(of.bias);
-  const Output of_labels = add(scope, sum(scope, mul(scope, x, Output{weights, 0}), {1}, true),
-                               expand_dims(scope, Output{bias, 0}, 1));
+  const Output own_weights = reshape(scope, Output{weights, 0}, {-1, per_row, of.weights.shape[1]});
+  const Output of_labels = add(scope, sum(scope, mul(scope, expand_dims(scope, x, 1), own_weights), {2}),
+                               reshape(scope, Output{bias, 0}, {-1, per_row}));
   const Output of_drawn = add(scope, matmul(scope, x, Output{weights, 1}, false, true), Output{bias, 1});
-  SampledLogits result{sub(scope, of_labels, log_count(1)), sub(scope, of_drawn, log_count(2))};
-  if (sampling.without_hits)
-    result.sampled = where_v2(scope, equal(scope, column, candidates),
-                              static_cast<double>(std::numeric_limits<float>::lowest()), result.sampled);
+  SampledLogits result{sub(scope, of_labels, log_of(drawn.label_counts)),
+                       sub(scope, of_drawn, log_of(drawn.counts)), per_row};
+  if (sampling.without_hits) result.sampled = without_hits(scope, result.sampled, columns, drawn.classes);
   return result;
 }
 
@@ -136,8 +156,9 @@ Output logits(const Scope& scope, const Weights& of, Output x) {
 Output softmax_loss(const Scope& scope, const Weights& of, Output x, Output labels) {
   check(scope, of, x);
   const Scope inner = scope.with_prefix("softmax_loss");
-  const Output check = range_check(inner, of.weights, labels);
-  const RowPlaces label = places_of(inner, of.weights, identity(inner.with_control({check}), labels));
+  const Output columns = label_columns(inner, labels);
+  const Output check = range_check(inner, of.weights, reshape(inner, columns, {-1}));
+  const RowPlaces label = places_of(inner, of.weights, identity(inner.with_control({check}), columns));
   std::vector<PartOfSoftmax> parts;
   for (size_t i = 0; i < of.weights.parts.size(); ++i)
     parts.push_back(part_of_softmax(inner, of.weights.parts[i], of.bias.parts[i], x, label.row,
@@ -149,15 +170,25 @@ Output sampled_softmax_loss(const Scope& scope, const Weights& of, Output x, Out
                             const Sampling& sampling) {
   check(scope, of, x);
   const SampledLogits sampled = sampled_logits(scope, of, x, labels, sampling);
-  return sparse_softmax_cross_entropy_with_logits(scope, concat(scope, {sampled.labels, sampled.sampled}, 1),
-                                                  zeros_like(scope, labels));
+  const Output logits = concat(scope, {sampled.labels, sampled.sampled}, 1);
+  if (sampled.labels_per_row == 1)
+    return sparse_softmax_cross_entropy_with_logits(scope, logits,
+                                                    zeros_like(scope, reshape(scope, labels, {-1})));
+  const double share = 1.0 / static_cast<double>(sampled.labels_per_row);
+  const Output targets = concat(
+      scope, {mul(scope, ones_like(scope, sampled.labels), share), zeros_like(scope, sampled.sampled)}, 1);
+  return softmax_cross_entropy_with_logits(scope, logits, targets);
 }
 
 Output nce_loss(const Scope& scope, const Weights& of, Output x, Output labels, const Sampling& sampling) {
   check(scope, of, x);
   const SampledLogits sampled = sampled_logits(scope, of, x, labels, sampling);
-  return add(scope, reshape(scope, softplus(scope, neg(scope, sampled.labels)), {-1}),
-             sum(scope, softplus(scope, sampled.sampled), {1}));
+  Output of_labels = softplus(scope, neg(scope, sampled.labels));
+  if (sampled.labels_per_row > 1) {  // the target is the label's share, not 1
+    const double rest = 1 - 1.0 / static_cast<double>(sampled.labels_per_row);
+    of_labels = add(scope, of_labels, mul(scope, sampled.labels, rest));
+  }
+  return add(scope, sum(scope, of_labels, {1}), sum(scope, softplus(scope, sampled.sampled), {1}));
 }
 
 }  // namespace troupe::nn::classes

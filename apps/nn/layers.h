@@ -52,19 +52,22 @@ struct SoftmaxLoss {
   std::string strategy = "mod";  ///< or "div"
   Initial init = glorot_uniform;
 };
-/// Returns the softmax cross entropy of each row of x [n, units] with its class in labels [n], int32 or int64. Logits and
-/// gradients are computed where the parts of the weights are. Weights: "weights" [classes, units], "bias" [classes].
+/// Returns the softmax cross entropy of each row of x [n, units] with its class in labels, int32 or int64 [n], or with its classes
+/// in labels [n, labels of a row], which have equal shares. Logits and gradients are computed where the parts of the weights are.
+/// Weights: "weights" [classes, units], "bias" [classes].
 Output softmax_loss(const Network& network, Output x, Output labels, const SoftmaxLoss& options);
 
 struct SampledLoss {
   int64_t classes = 0;
-  /// How many classes are drawn for each batch, smaller ones more often (log-uniform): number classes by falling frequency.
-  int64_t sampled = 64;
-  int64_t partitions = 0;        ///< see Embedding
-  std::string strategy = "mod";  ///< or "div"
+  int64_t sampled = 64;                      ///< how many classes are drawn for each batch
+  std::string distribution = "log_uniform";  ///< see classes::Distribution
+  std::vector<double> frequencies = {};      ///< with "fixed_unigram": one for each class
+  double distortion = 1;                     ///< with "fixed_unigram": the exponent of the frequencies
+  int64_t partitions = 0;                    ///< see Embedding
+  std::string strategy = "mod";              ///< or "div"
   Initial init = glorot_uniform;
 };
-/// Returns a loss with the shapes and weights of softmax_loss(). In training it compares the label with the drawn classes
+/// Returns a loss with the shapes and weights of softmax_loss(). In training it compares the labels with the drawn classes
 /// instead of all, so a step reads and updates only their weights; in inference it is softmax_loss(). Source: Jean et al. 2015.
 Output sampled_softmax_loss(const Network& network, Output x, Output labels, const SampledLoss& options);
 /// Does the same with noise-contrastive estimation (Mnih and Teh 2012): a classifier of its own for each class, and the sum of

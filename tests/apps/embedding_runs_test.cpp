@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
 BOOST_AUTO_TEST_CASE(weights_of_classes_in_parts_are_those_of_one_process) {
   for (const std::string loss :
        {"softmax_loss(hidden, label, classes=10, partitions=2)",
-        "sampled_softmax_loss(hidden, label, classes=10, partitions=2, sampled=5)"}) {
+        "sampled_softmax_loss(hidden, label, classes=10, partitions=2, sampled=5, distribution='uniform')"}) {
     const Arguments set =
         epochs(2, {"--set", "model.variables={}", "--set", "train.metrics={}", "--set",
                    "model.graph={hidden=\"nn.dense(image, units=32, activation='relu')\",loss=\"mean(nn." +

@@ -1,8 +1,10 @@
-"""Embedding lookups as TensorFlow computes them: writes tests/golden/embeddings.npz, to which tests/apps/nn/embedding_test.cpp holds those of
-apps/nn/embedding_lookup.h. Run it again when a case is added:   VENV/bin/python tests/golden/make_embeddings.py   (made with 2.21.0)
+"""Embedding lookups and losses over drawn classes as TensorFlow computes them: writes tests/golden/embeddings.npz, to which
+tests/apps/nn/embedding_test.cpp holds those of apps/nn/embedding_lookup.h and apps/nn/class_losses.h. Run it again when a case is added:   VENV/bin/python tests/golden/make_embeddings.py   (made with 2.21.0)
 
 Arrays of a case NAME: NAME.part_I, the parts of the table; NAME.ids, or NAME.indices, NAME.values and NAME.shape, the ids; NAME.weights;
-NAME.y, the result; NAME.c, the coefficients of the loss sum(c * y); NAME.g_I, its gradients by the parts, dense.
+NAME.y, the result; NAME.c, the coefficients of the loss sum(c * y); NAME.g_I, its gradients by the parts, dense. A loss over classes has
+NAME.x, NAME.weights, NAME.bias and NAME.labels; NAME.classes, NAME.label_counts and NAME.counts, the candidates; NAME.y; NAME.c; NAME.g_x,
+NAME.g_weights and NAME.g_bias.
 """
 import os
 import pathlib
@@ -83,8 +85,38 @@ def safe_cases():
         save(f"safe_{combiner}_cube", [4, 3, 3], lookup, cube)
 
 
+def save_loss(name, labels, loss, with_hits, classes, counts):
+    """Classes 0 to 6; `counts` has how often each of them is expected among the candidates `classes`."""
+    given = {"x": drawn((3, 2)), "weights": drawn((7, 2)), "bias": drawn((7,))}
+    labels = i64(labels)
+    counts = numpy.array(counts, numpy.float32)
+    candidates = {"classes": i64(classes), "label_counts": counts[labels], "counts": counts[classes]}
+    tensors = {key: tf.constant(value) for key, value in given.items()}
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        y = loss(weights=tensors["weights"], biases=tensors["bias"], labels=labels, inputs=tensors["x"], num_sampled=len(classes), num_classes=7,
+                 num_true=labels.shape[1], sampled_values=[candidates[key] for key in ("classes", "label_counts", "counts")],
+                 remove_accidental_hits=not with_hits)
+        c = drawn(y.shape)
+        total = tf.reduce_sum(c * y)
+    gradients = tape.gradient(total, tensors)
+    slopes = {f"g_{key}": tf.convert_to_tensor(value).numpy() for key, value in gradients.items()}
+    case = {**given, "labels": labels, **candidates, "y": y.numpy(), "c": c, **slopes}
+    arrays.update({f"{name}.{key}": value for key, value in case.items()})
+
+
+def loss_cases():
+    counts = [0.9, 0.8, 0.75, 0.5, 0.4, 0.2, 0.1]
+    for loss in (nn.sampled_softmax_loss, nn.nce_loss):
+        for labels in ([[6], [0], [3]], [[6, 1], [0, 4], [3, 2]]):
+            for with_hits in (False, True):
+                name = f"{loss.__name__}_{len(labels[0])}_{'with' if with_hits else 'without'}_hits"
+                save_loss(name, labels, loss, with_hits, [3, 0, 5, 4], counts)
+
+
 if __name__ == "__main__":
     dense_cases()
     sparse_cases()
     safe_cases()
+    loss_cases()
     numpy.savez(FILE, **{key: numpy.ascontiguousarray(value) for key, value in arrays.items()})

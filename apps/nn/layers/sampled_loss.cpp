@@ -19,9 +19,16 @@ classes::Weights add_classes(const Layer& layer, Output x, const Options& option
           partitioned_weight(layer, bias, parts, strategy)};
 }
 
+classes::Sampling sampling(const SampledLoss& options) {
+  return {.classes = options.sampled,
+          .distribution = classes::distribution(options.distribution),
+          .frequencies = options.frequencies,
+          .distortion = options.distortion};
+}
+
 classes::Weights add_sampled_classes(const Layer& layer, Output x, const SampledLoss& options) {
   layer.require_positive("sampled", options.sampled);
-  if (options.sampled > options.classes)
+  if (options.sampled > options.classes && options.distribution != "all")
     layer.fail("sampled is " + std::to_string(options.sampled) + "; it must be at most the " +
                std::to_string(options.classes) + " classes");
   return add_classes(layer, x, options);
@@ -38,19 +45,23 @@ Output sampled_softmax_loss(const Network& network, Output x, Output labels, con
   const Layer layer(network, "sampled_softmax_loss");
   const classes::Weights weights = add_sampled_classes(layer, x, options);
   if (!network.training()) return classes::softmax_loss(layer.scope(), weights, x, labels);
-  return classes::sampled_softmax_loss(layer.scope(), weights, x, labels, {options.sampled});
+  return classes::sampled_softmax_loss(layer.scope(), weights, x, labels, sampling(options));
 }
 
 Output nce_loss(const Network& network, Output x, Output labels, const SampledLoss& options) {
   const Layer layer(network, "nce_loss");
   const Scope& scope = layer.scope();
   const classes::Weights weights = add_sampled_classes(layer, x, options);
-  if (network.training())
-    return classes::nce_loss(scope, weights, x, labels, {.classes = options.sampled, .without_hits = false});
+  if (network.training()) {
+    classes::Sampling with_hits = sampling(options);
+    with_hits.without_hits = false;
+    return classes::nce_loss(scope, weights, x, labels, with_hits);
+  }
   const Output logits = classes::logits(scope, weights, x);
-  const Output is_label = smoothed_labels(scope, labels, options.classes, 0, scope.dtype(x));
+  Output is_label = smoothed_labels(scope, labels, options.classes, 0, scope.dtype(x));
+  if (scope.shape(labels).has_rank(2)) is_label = mean(scope, is_label, {1});
   const Output of_labels = sum(scope, mul(scope, logits, is_label), {1});
-  // softplus(-y) = softplus(y) - y: the sum over all classes counts the label as one of the others.
+  // softplus(-y) = softplus(y) - y: the sum over all classes counts the labels among the others.
   return sub(scope, sum(scope, softplus(scope, logits), {1}), of_labels);
 }
 

@@ -303,6 +303,103 @@ BOOST_AUTO_TEST_CASE(sampled_losses_do_not_depend_on_the_parts) {
   }
 }
 
+/// Compares a loss over candidates and its gradients.
+void check_golden_loss(const std::string& name, bool without_hits, auto loss) {
+  LocalGraph local;
+  const Scope& g = local.g;
+  const GoldenCase golden(name);
+  const Output x = golden.constant(g, "x"), weights = golden.constant(g, "weights"),
+               bias = golden.constant(g, "bias");
+  const nn::classes::Weights classes{nn::as_parts(g, {weights}, PartitionStrategy::Mod),
+                                     nn::as_parts(g, {bias}, PartitionStrategy::Mod)};
+  const nn::classes::Sampling sampling{
+      .without_hits = without_hits,
+      .candidates = nn::classes::Candidates{golden.constant(g, "classes"), golden.constant(g, "label_counts"),
+                                            golden.constant(g, "counts")}};
+  const Output y = loss(g, classes, x, golden.constant(g, "labels"), sampling);
+  const auto found = gradients(g, {mul(g, y, golden.constant(g, "c"))}, {x, weights, bias});
+  const auto results = value_or_throw(local.runtime.run(
+      local.graph, {}, {y, dense(g, found[0], x), dense(g, found[1], weights), dense(g, found[2], bias)}));
+  const char* const keys[] = {"y", "g_x", "g_weights", "g_bias"};
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string what = difference(results[i], golden.array(keys[i]), {1e-5, 1e-6});
+    BOOST_TEST(what.empty(), name << ": " << keys[i] << ": " << what);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(losses_over_drawn_classes_are_those_of_tensorflow) {
+  for (const char* labels : {"_1", "_2"})
+    for (const bool without_hits : {true, false}) {
+      const std::string which = std::string(labels) + (without_hits ? "_without_hits" : "_with_hits");
+      check_golden_loss("sampled_softmax_loss" + which, without_hits, nn::classes::sampled_softmax_loss);
+      check_golden_loss("nce_loss" + which, without_hits, nn::classes::nce_loss);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(with_all_classes_drawn_the_sampled_softmax_is_the_softmax) {
+  for (const Tensor& labels :
+       {Tensor::vector<int32_t>({6, 0, 3}), Tensor::of<int32_t>(Shape({3, 2}), {6, 2, 0, 5, 3, 4})}) {
+    Classes c;
+    const nn::classes::Weights classes{c.cut(c.weights, 2, PartitionStrategy::Mod),
+                                       c.cut(c.bias, 2, PartitionStrategy::Mod)};
+    const Output of = c.g.constant(labels);
+    const auto results = value_or_throw(
+        c.runtime.run(c.graph, {},
+                      {nn::classes::softmax_loss(c.g, classes, c.x, of),
+                       nn::classes::sampled_softmax_loss(c.g, classes, c.x, of,
+                                                         {.distribution = nn::classes::Distribution::All})}));
+    if (labels.shape().rank() == 1) {
+      BOOST_TEST(difference(results[1], results[0], {1e-5, 1e-5}).empty());
+    } else {
+      // Here the other label of a row is a hit, which does not count in the sampled softmax.
+      for (size_t i = 0; i < 3; ++i) BOOST_TEST(results[1].as<float>()[i] <= results[0].as<float>()[i]);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(classes_are_drawn_by_every_distribution) {
+  Classes c;
+  const Output labels = c.g.constant(Tensor::of<int64_t>(Shape({3, 1}), {6, 0, 3}));
+  for (const char* name : {"log_uniform", "uniform", "fixed_unigram", "learned_unigram", "all"}) {
+    nn::classes::Sampling sampling{.classes = 3, .distribution = nn::classes::distribution(name)};
+    BOOST_TEST(nn::classes::name(sampling.distribution) == name);
+    if (sampling.distribution == nn::classes::Distribution::FixedUnigram)
+      sampling.frequencies = {0, 1, 1, 0, 1, 0, 0};  // exactly three can be drawn
+    const auto drawn = nn::classes::draw(c.g, labels, 7, sampling);
+    const auto results =
+        value_or_throw(c.runtime.run(c.graph, {}, {drawn.classes, drawn.label_counts, drawn.counts}));
+    std::vector<int64_t> classes(results[0].as<int64_t>().begin(), results[0].as<int64_t>().end());
+    std::ranges::sort(classes);
+    BOOST_TEST((std::ranges::adjacent_find(classes) == classes.end()), name);
+    BOOST_TEST((classes.front() >= 0 && classes.back() < 7), name);
+    const bool all = std::string(name) == "all";
+    BOOST_TEST(classes.size() == (all ? 7u : 3u), name);
+    BOOST_TEST((results[1].shape() == Shape({3, 1})), name);
+    BOOST_TEST((results[2].shape() == results[0].shape()), name);
+    if (!sampling.frequencies.empty()) BOOST_TEST(classes == (std::vector<int64_t>{1, 2, 4}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(draws_and_labels_that_cannot_be_are_refused) {
+  Classes c;
+  const nn::classes::Weights classes{c.cut(c.weights, 2, PartitionStrategy::Mod),
+                                     c.cut(c.bias, 2, PartitionStrategy::Mod)};
+  const auto refused = [&](Output labels, const nn::classes::Sampling& sampling, const char* text) {
+    const Status failure = failure_of([&] { nn::classes::nce_loss(c.g, classes, c.x, labels, sampling); });
+    BOOST_TEST((failure.code() == Code::InvalidArgument));
+    BOOST_TEST(failure.text().find(text) != std::string::npos, failure.text());
+  };
+  refused(c.labels, {.distribution = nn::classes::Distribution::FixedUnigram, .frequencies = {1, 2}},
+          "has 2 frequencies; it needs one for each of the 7 classes");
+  refused(c.g.constant(Tensor::of<int32_t>(Shape({3, 0}), {})), {}, "have the shape [3,0]");
+  refused(c.g.constant(Tensor::scalar<int32_t>(3)), {}, "it must be [n], or [n, labels of a row]");
+  const Status failure = failure_of([] { nn::classes::distribution("zipf"); });
+  BOOST_TEST(
+      failure.text().find("there is no distribution 'zipf'; it must be one of 'log_uniform', 'uniform'") !=
+          std::string::npos,
+      failure.text());
+}
+
 BOOST_AUTO_TEST_CASE(labels_that_are_no_classes_are_refused) {
   Classes c;
   const nn::classes::Weights classes{c.cut(c.weights, 2, PartitionStrategy::Mod),
