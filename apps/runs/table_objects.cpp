@@ -120,6 +120,7 @@ std::shared_ptr<const TableObjects> TableObjects::make(Disk& disk, const Trained
   auto options = has_images || is_computed ? std::nullopt : options_for_objects(disk, config.data);
   auto parsers = data::row_parsers(disk, config.ragged);
   if (options && parsers) {
+    keep_columns_to_predict(run, *options);
     table->options_ = std::move(*options);
     table->parsers_ = std::move(*parsers);
     if (table->add_columns(run).ok()) return table;

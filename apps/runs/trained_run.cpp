@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "apps/config/diagnostics.h"
@@ -234,6 +235,20 @@ Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const s
   return error.status();
 }
 
+void keep_columns_to_predict(const TrainedRun& run, data::Options& options) {
+  const auto& signatures = run.model.signatures();
+  const auto predict = std::ranges::find(signatures, Model::predict, &ModelSignature::name);
+  if (!run.config || !run.config->raw_columns || predict == signatures.end()) return;
+  std::set<std::string> taken;  // columns
+  for (const data::Input& input : data::all_inputs(options))
+    if (std::ranges::find(predict->inputs, input.name, &ModelTensor::name) != predict->inputs.end())
+      taken.insert(input.from);
+  const auto is_taken = [&](const std::string& column) { return taken.contains(column); };
+  if (std::ranges::none_of(options.columns, is_taken, &data::TableColumn::name)) return;
+  std::erase_if(options.columns, [&](const auto& column) { return !is_taken(column.name); });
+  std::erase_if(options.inputs, [&](const auto& input) { return !is_taken(input.from); });
+}
+
 Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, const TrainedRun& run,
                                                                   const std::vector<std::string>& files) try {
   const std::string form = files.size() == 1 ? data::format_of_name(files.front()) : "";
@@ -249,6 +264,7 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
   config::RunConfig config = *run.config;
   if (std::ranges::all_of(files, [](const auto& file) { return data::format_of_name(file) == "jsonl"; }))
     config.data = options_for_json_lines(disk, config.data);
+  keep_columns_to_predict(run, config.data);
   config.data.train = files;
   config.data.valid.clear();
   config.data.valid_labels.clear();

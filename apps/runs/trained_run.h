@@ -43,11 +43,14 @@ inline constexpr const char* exported_config = "assets.extra/config.toml";
 Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
                                     const LoadOptions& options);
 
+/// Leaves only those columns of a table in the options that the signature Model::predict takes: several columns of targets, for
+/// example, are needed for training and evaluation alone. Options without columns stay as they are.
+void keep_columns_to_predict(const TrainedRun& run, data::Options& options);
+
 /// Returns the samples of files in the format of the run, with the columns that the signature Model::predict takes. The files may
 /// have labels, as those for training have, or none. A single .npz file may have the inputs of the model by name, the lines of a
 /// single .jsonl file too, as `troupe serve` takes them, and a single .npy file its only input, which is all that a model without a
-/// run file takes. Fails with InvalidArgument or DataLoss if
-/// the files have other columns than the model takes.
+/// run file takes. Fails with InvalidArgument or DataLoss if the files have other columns than the model takes.
 Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, const TrainedRun& run,
                                                                   const std::vector<std::string>& files);
 

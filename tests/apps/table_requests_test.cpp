@@ -144,6 +144,47 @@ BOOST_AUTO_TEST_CASE(a_table_may_have_its_columns_in_another_order) {
                  .find("in.csv: there is no column 'a', which is one of data.features") != std::string::npos);
 }
 
+// Targets that are columns of the table are needed for training and evaluation alone.
+BOOST_AUTO_TEST_CASE(columns_of_targets_are_not_needed_to_predict) {
+  folder.write("small.csv", "a,b,sum,difference\n1,2,3,-1\n3,1,4,2\n5,2,7,3\n");
+  const std::string file = folder.write("small.toml", R"toml(
+run = { name = "small", gpus = 0 }
+[data]
+format = "csv"
+header = true
+label = "none"
+train = ["small.csv"]
+batch = 3
+[data.columns]
+numbers = { type = "number", columns = ["a", "b"], input = "features" }
+targets = { type = "number", columns = ["sum", "difference"], input = "targets" }
+[model]
+layers = [{ type = "dense", units = 2, name = "output" }]
+outputs = { results = "output" }
+[train]
+loss = "mean(square(output - targets))"
+optimizer = { type = "sgd", lr = 0.01 }
+max_epochs = 2
+)toml");
+  output_of({"train", file, "--set", "run.directory=" + folder.path()});
+  const auto of_table = [&](const char* command, const std::string& table, int code = 0) {
+    return output_of({command, path("small"), folder.write("in.csv", table)}, code);
+  };
+  const std::string expected = of_table("predict", "a,b,sum,difference\n4,9,13,-5\n");
+  BOOST_TEST(of_table("predict", "a,b\n4,9\n") == expected);
+  BOOST_TEST(of_table("predict", "sum,b,a\nunknown,9,4\n") == expected);
+  BOOST_TEST(
+      predicted("small", "{\"a\": 4, \"b\": 9}\n{\"sum\": 1, \"b\": 9, \"a\": 4}\n").starts_with(expected));
+  BOOST_TEST(of_table("predict", "a,sum\n4,1\n", 2).find("data.columns.numbers: there is no column 'b'") !=
+             std::string::npos);
+  BOOST_TEST(of_table("eval", "a,b\n4,9\n", 2).find("data.columns.targets: there is no column 'sum'") !=
+             std::string::npos);
+  serve(path("small"));
+  const Json results = served("small:predict", R"([{"a": 4, "b": 9}, {"a": 4, "b": 9, "difference": 0}])");
+  BOOST_TEST(results.size() == 2u);
+  BOOST_TEST((results[0] == results[1]));
+}
+
 BOOST_AUTO_TEST_CASE(files_to_train_on_may_have_different_orders) {
   const auto prediction_of = [&](const std::string& second) {
     folder.write("more.csv", second);
