@@ -205,6 +205,8 @@ SyntaxMistake explained(std::string_view text, const toml::parse_error& error) {
   const std::string_view description = error.description();
   if (description.find("redefine") != std::string_view::npos)
     if (const auto twice = given_twice(text, byte)) return *twice;
+  if (description.find("utf-8") != std::string_view::npos)
+    return {place, "the bytes here are no text in UTF-8, which run files (TOML) are"};
   if (const auto open = not_closed(text, byte)) return *open;
   return {place, std::string(description) + advice_on_line(line_at(text, byte))};
 }
