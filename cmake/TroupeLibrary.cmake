@@ -18,6 +18,7 @@ set(TROUPE_PUBLIC_HEADERS
   messages/wire/message.h
   graph/ops/attributes.h
   graph/build/control_flow.h
+  graph/build/device_function.h
   graph/build/functional.h
   graph/build/functions.h
   graph/build/gradients.h

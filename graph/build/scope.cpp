@@ -28,6 +28,13 @@ void put_into_segment(NodeSpec& spec, const std::string& segment, const Scope& r
 
 }  // namespace
 
+/// A device function, and what the scopes around it request.
+struct Scope::DeviceLayer {
+  DeviceFunction function;
+  DeviceName around;
+  std::shared_ptr<const DeviceLayer> outer;
+};
+
 Scope Scope::with_prefix(std::string_view prefix) const {
   Scope scope = *this;
   scope.prefix_ += std::string(prefix) + '/';
@@ -44,6 +51,27 @@ Scope Scope::with_device(std::string_view device) const {
   Scope scope = *this;
   scope.device_ = override_with(device_, value_or_throw(DeviceName::parse(device)));
   return scope;
+}
+
+Scope Scope::with_device(DeviceFunction function) const {
+  if (!function) throw Error(invalid_argument("a device function is null"));
+  Scope scope = *this;
+  scope.devices_ = std::make_shared<const DeviceLayer>(DeviceLayer{std::move(function), device_, devices_});
+  scope.device_ = {};
+  return scope;
+}
+
+/// Returns the device to request for a node. Scopes inside win over those around them.
+std::string Scope::device_of(const NodeSpec& node) const {
+  if (!devices_ || !node.colocate_with.empty()) return device_.text();
+  NodeSpec asked = node;
+  DeviceName device = device_;
+  for (const DeviceLayer* layer = devices_.get(); layer; layer = layer->outer.get()) {
+    asked.device = device.text();
+    const std::string requested = layer->function(*graph_, asked);
+    device = override_with(layer->around, value_or_throw(DeviceName::parse(requested)));
+  }
+  return device.text();
 }
 
 Scope Scope::with_control(const std::vector<Output>& sources) const {
@@ -92,8 +120,8 @@ NodeId Scope::add(std::string_view op, std::vector<Output> inputs, Attributes at
     put_into_segment(spec, segment_, outside.with_name("read"));
   }
   spec.control_inputs = control_;
-  spec.device = device_.text();
   spec.colocate_with = colocate_with_;
+  spec.device = device_of(spec);
   if (context_) {
     for (const Output& input : spec.inputs) checked(input);
     context_->import_inputs(spec);

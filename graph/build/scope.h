@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "graph/build/device_function.h"
 #include "graph/build/graph.h"
 #include "messages/values/device_name.h"
 
@@ -60,6 +61,8 @@ class Scope {
   Scope with_name(std::string_view name) const;      ///< names the next node; a suffix makes the name unique
   /// Requests a device for new nodes. Components that `device` does not set come from the outer scope (features.md H3).
   Scope with_device(std::string_view device) const;
+  /// Asks a function for the devices of new nodes, apart from those that are colocated with another node.
+  Scope with_device(DeviceFunction function) const;
   Scope with_control(const std::vector<Output>& sources) const;  ///< new nodes also run after these
   Scope without_control() const;                                 ///< new nodes have no control inputs
   Scope colocated_with(Output output) const;                     ///< new nodes run on the device of this node
@@ -99,9 +102,13 @@ class Scope {
   Output group(const std::vector<Output>& sources) const;
 
  private:
+  struct DeviceLayer;
+  std::string device_of(const NodeSpec& node) const;
+
   Graph* graph_;
   std::string prefix_, name_, segment_;
-  DeviceName device_;
+  DeviceName device_;                           ///< what the scopes inside of the layers below request
+  std::shared_ptr<const DeviceLayer> devices_;  ///< the innermost device function; null: there is none
   std::vector<NodeId> control_;
   std::vector<std::string> colocate_with_;
   std::shared_ptr<FlowContext> context_;
