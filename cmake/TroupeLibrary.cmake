@@ -71,8 +71,10 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/schedules.h
   apps/nn/weight_averages.h
   apps/cluster_file.h
+  apps/event_writer.h
   apps/runtime_metrics.h
   apps/samples.h
+  apps/trace/trace_json.h
   apps/training.h
   apps/troupe.h
 

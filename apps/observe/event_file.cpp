@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 
@@ -14,7 +15,9 @@ namespace troupe::observe {
 namespace {
 
 // The numbers of fields, by message.
-constexpr uint32_t event_time = 1, event_step = 2, event_version = 3, event_graph = 4, event_summary = 5;
+constexpr uint32_t event_time = 1, event_step = 2, event_version = 3, event_graph = 4, event_summary = 5,
+                   event_session = 7, event_metadata = 8;
+constexpr uint32_t session_status = 1, session_start = 1, tagged_name = 1, tagged_metadata = 2;
 constexpr uint32_t summary_value = 1, value_tag = 1, value_number = 2, value_histogram = 5, value_tensor = 8,
                    value_metadata = 9;
 constexpr uint32_t histogram_min = 1, histogram_max = 2, histogram_count = 3, histogram_sum = 4,
@@ -99,8 +102,9 @@ std::string host_name() {
 }  // namespace
 
 Result<EventFile> EventFile::create(const std::string& folder) {
+  static std::atomic<uint64_t> files{0};  // of this process
   std::string path = folder + "/events.out.tfevents." + std::to_string(static_cast<uint64_t>(seconds_now())) +
-                     '.' + host_name() + '.' + std::to_string(::getpid());
+                     '.' + host_name() + '.' + std::to_string(::getpid()) + '.' + std::to_string(files++);
   TROUPE_ASSIGN(auto file, RecordFile::open(path));
   EventFile events(std::move(path), std::move(file));
   TROUPE_RETURN_IF_FAILED(events.add(0, event_version, "brain.Event:2"));
@@ -142,6 +146,16 @@ Status EventFile::add_hyperparameters(const Hyperparameters& values) {
              message(summary_value, message(value_tag, "_hparams_/session_start_info") +
                                         message(value_tensor, empty_tensor()) +
                                         message(value_metadata, message(metadata_plugin, plugin))));
+}
+
+Status EventFile::add_run_metadata(uint64_t step, std::string_view tag, std::string_view metadata) {
+  return add(step, event_metadata, message(tagged_name, tag) + message(tagged_metadata, metadata));
+}
+
+Status EventFile::add_start(uint64_t step) {
+  std::string session;
+  protobuf::append_varint_field(session, session_status, session_start);
+  return add(step, event_session, session);
 }
 
 Status EventFile::add_graph(std::string_view graph_def) { return add(0, event_graph, graph_def); }

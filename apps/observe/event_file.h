@@ -21,8 +21,8 @@ using Hyperparameters = std::vector<std::pair<std::string, std::variant<double, 
 
 class EventFile {
  public:
-  /// Makes a new file in a folder. Its name has the time and the host, as TensorBoard expects. Fails with Unavailable if the system
-  /// refuses.
+  /// Makes a new file in a folder. Its name has the time and the host, as TensorBoard expects, and differs from those of all other
+  /// files. Fails with Unavailable if the system refuses.
   static Result<EventFile> create(const std::string& folder);
 
   // What cannot be written is left out; then the functions fail as RecordFile::append() does.
@@ -34,6 +34,11 @@ class EventFile {
   Status add_summary(uint64_t step, std::string_view summary);
   /// Adds the hyperparameters of the run, by which TensorBoard compares runs.
   Status add_hyperparameters(const Hyperparameters& values);
+  /// Adds the profile of a step, as the bytes of a RunMetadata. TensorBoard shows it beside the graph, under the tag.
+  Status add_run_metadata(uint64_t step, std::string_view tag, std::string_view metadata);
+  /// Says that a training begins, or goes on, with this step: TensorBoard leaves out what earlier files of the folder have of this
+  /// step and later ones.
+  Status add_start(uint64_t step);
   /// Adds the graph of the model, as the bytes of a GraphDef.
   Status add_graph(std::string_view graph_def);
 

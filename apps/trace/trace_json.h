@@ -1,6 +1,6 @@
 // A timeline of steps in the trace event format, which Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) show: a process
 // for each task, a track for each executor with a slice for each node that ran, a track for what comes over each link and for
-// what waits for an actor, and an arrow from each Send to its Recv. Pure functions; any thread.
+// what waits for an actor, and an arrow from each Send to its Recv. Pure functions; any thread. Public header.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,12 @@
 
 #include "actors/step/device_profile.h"
 
+#pragma GCC visibility push(default)
 namespace troupe::trace {
 
 struct TracedStep {
-  std::chrono::nanoseconds begin{0}, end{0};  ///< by the monotonic clock of the master
-  std::vector<DeviceProfile> devices;
+  std::chrono::nanoseconds begin{0}, end{0};  ///< by the master's std::chrono::steady_clock
+  std::vector<DeviceProfile> devices;         ///< what StepOptions::profile has received
 };
 
 /// How the clock of a task differs from that of the master.
@@ -32,3 +33,4 @@ std::map<std::string, ClockOffset> clock_offsets(const std::vector<TracedStep>& 
 std::string trace_json(const std::vector<TracedStep>& steps);
 
 }  // namespace troupe::trace
+#pragma GCC visibility pop
