@@ -189,7 +189,12 @@ Tensor to_tensor(py::handle value, DType wanted, Bytes bytes) {
                                  std::string(name(wanted)) + " are needed"));
   }
   if (Tensor scalar = scalar_of_python(value, wanted); scalar.valid()) return scalar;
-  return tensor_of_array(array_of_python(value, wanted), wanted, bytes, !py::hasattr(value, "__array__"));
+  py::object array = array_of_python(value, wanted);
+  const bool is_list = !py::hasattr(value, "__array__");
+  if (is_list && wanted != DType::Invalid)
+    if (const Shape shape = shape_of(array, wanted); shape.elements() == 0)  // no element says a type
+      return value_or_throw(Tensor::allocate(wanted, shape));
+  return tensor_of_array(std::move(array), wanted, bytes, is_list);
 }
 
 py::object to_array(Tensor tensor, const std::shared_ptr<void>& keep) {

@@ -4,6 +4,7 @@
 
 #include "apps/inference/graph_def.h"
 #include "apps/python/calls.h"
+#include "apps/python/devices.h"
 #include "apps/python/dtypes.h"
 #include "apps/python/values.h"
 
@@ -185,7 +186,7 @@ void bind_scope(py::module_& module) {
       .def_property_readonly("prefix", [](const ScopeHandle& scope) { return scope.scope.prefix(); })
       .def("with_prefix", derived<&Scope::with_prefix>, py::arg("prefix"))
       .def("with_name", derived<&Scope::with_name>, py::arg("name"))
-      .def("with_device", derived<&Scope::with_device>, py::arg("device"))
+      .def("with_device", &with_device, py::arg("device"))
       .def("recomputed", derived<&Scope::recomputed>, py::arg("segment"))
       .def(
           "with_control",

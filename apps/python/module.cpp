@@ -3,11 +3,13 @@
 #include <pybind11/pybind11.h>
 
 #include "apps/python/arrays.h"
+#include "apps/python/devices.h"
 #include "apps/python/dtypes.h"
 #include "apps/python/errors.h"
 #include "apps/python/graph.h"
 #include "apps/python/model.h"
 #include "apps/python/nn.h"
+#include "apps/python/observing.h"
 #include "apps/python/op_table.h"
 #include "apps/python/session.h"
 #include "apps/python/training.h"
@@ -19,8 +21,10 @@ PYBIND11_MODULE(_troupe, module) {
   python::bind_tensors(module);
   python::bind_runtime(module);
   python::bind_op_table(module);
+  python::bind_devices(module);
   python::bind_graphs(module);
   python::bind_building(module);
+  python::bind_observing(module);
   python::bind_session(module);
   python::bind_optimizers(module);
   python::bind_losses(module);

@@ -4,6 +4,8 @@
 
 #include "apps/python/arrays.h"
 #include "apps/python/fetches.h"
+#include "apps/python/observing.h"
+#include "apps/python/partial_runs.h"
 #include "apps/python/steps.h"
 #include "apps/python/values.h"
 #include "graph/build/queue_runner.h"
@@ -54,9 +56,13 @@ SessionRef make_session(const GraphRef& graph, const std::optional<std::string>&
       .steps = {}});
 }
 
-py::object run_once(SessionHandle& session, const py::object& fetched,
-                    const std::optional<py::dict>& feed_dict, const Timeout& timeout) {
-  const Fetches fetches(fetched, session.graph);
+/// The feeds and the step of one call of run() or profile().
+struct Call {
+  std::shared_ptr<Step> step;
+  std::vector<Tensor> feeds;
+};
+
+Call call_of(SessionHandle& session, const Fetches& fetches, const std::optional<py::dict>& feed_dict) {
   const Graph& graph = session.graph->graph;
   std::vector<Output> fed;
   std::vector<py::object>
@@ -67,11 +73,31 @@ py::object run_once(SessionHandle& session, const py::object& fetched,
       throw_if_failed(graph.check_tensor(fed.back()));
       values.push_back(py::reinterpret_borrow<py::object>(value));
     }
-  const auto step = find_step(session, {std::move(fed), fetches.outputs()});
-  std::vector<Tensor> feeds;
-  feeds.reserve(values.size());
-  for (const py::object& value : values) feeds.push_back(feed_of(*step, feeds.size(), value, graph));
-  return fetches.results(run(*step, std::move(feeds), timeout));
+  Call call{find_step(session, {std::move(fed), fetches.outputs()}), {}};
+  call.feeds.reserve(values.size());
+  for (const py::object& value : values)
+    call.feeds.push_back(feed_of(*call.step, call.feeds.size(), value, graph));
+  return call;
+}
+
+py::object run_once(SessionHandle& session, const py::object& fetched,
+                    const std::optional<py::dict>& feed_dict, const Timeout& timeout) {
+  const Fetches fetches(fetched, session.graph);
+  Call call = call_of(session, fetches, feed_dict);
+  return fetches.results(run(*call.step, std::move(call.feeds), timeout));
+}
+
+/// Returns what run_once() returns, and the profile of the step.
+py::tuple profile_once(SessionHandle& session, const py::object& fetched,
+                       const std::optional<py::dict>& feed_dict, const Timeout& timeout) {
+  const Fetches fetches(fetched, session.graph);
+  Call call = call_of(session, fetches, feed_dict);
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+  StepProfile profile;
+  profile.step.begin = now();
+  auto results = run(*call.step, std::move(call.feeds), timeout, &profile.step.devices);
+  profile.step.end = now();
+  return py::make_tuple(fetches.results(std::move(results)), std::move(profile));
 }
 
 /// Returns the timeout that a caller gave. pybind11 itself takes no integer for a number in a function with *args.
@@ -167,8 +193,10 @@ void bind_session(py::module_& module) {
   py::class_<Callable>(module, "Callable",
                        "A prepared step: takes a value for each feed, returns what is fetched.")
       .def("__call__", &Callable::call, py::kw_only(), py::arg("timeout") = py::none());
-  py::class_<SessionHandle, SessionRef>(module, "Session",
-                                        "Runs steps of a graph. Threads may use it at the same time.")
+  py::class_<SessionHandle, SessionRef> session(
+      module, "Session", "Runs steps of a graph. Threads may use it at the same time.");
+  bind_partial_runs(module, session);
+  session
       .def(
           py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement, bool simplify,
                       const std::optional<std::string>& master, const std::optional<ClusterSpec>& cluster,
@@ -188,6 +216,9 @@ void bind_session(py::module_& module) {
            py::arg("timeout") = py::none(),
            "Runs a step with the values of feed_dict in place of outputs. Returns arrays in the structure of "
            "fetches.")
+      .def("profile", &profile_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
+           py::arg("timeout") = py::none(),
+           "Runs a step as run() does. Returns what it returns, and the profile of the step.")
       .def(
           "make_callable",
           [](const SessionRef& session, const py::object& fetches, const py::object& feeds) {

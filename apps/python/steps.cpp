@@ -104,8 +104,9 @@ std::vector<Tensor> with_feeds(const Step& step, std::vector<Tensor> computed,
 
 }  // namespace
 
-std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout) {
-  const StepOptions options{.timeout = duration_of(timeout)};
+std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout,
+                        std::vector<DeviceProfile>* profile) {
+  const StepOptions options{.timeout = duration_of(timeout), .profile = profile};
   try {
     auto computed = step.is_empty ? std::vector<Tensor>() : run_without_gil(step, feeds, options);
     auto results = with_feeds(step, std::move(computed), feeds);

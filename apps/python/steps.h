@@ -52,7 +52,8 @@ std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>&
 std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature signature);
 /// Returns the value as the tensor of a feed of the step.
 Tensor feed_of(const Step& step, size_t i, pybind11::handle value, const Graph& graph);
-/// Runs a step without the GIL. Ctrl-C cancels a step of the main thread.
-std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout);
+/// Runs a step without the GIL. Ctrl-C cancels a step of the main thread. If non-null, `profile` receives the profile of the step.
+std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout,
+                        std::vector<DeviceProfile>* profile = nullptr);
 
 }  // namespace troupe::python

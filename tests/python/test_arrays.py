@@ -72,6 +72,13 @@ def test_values_become_the_type_of_the_placeholder(session):
             identity(session, "int32", value)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "bool", "string", "float64"])
+def test_an_empty_list_has_the_type_of_the_placeholder(session, dtype):
+    x = troupe.placeholder(dtype, [None, None])
+    assert session.run(troupe.ops.identity(x), {x: [[], []]}).shape == (2, 0)
+    assert session.run(troupe.ops.shape(troupe.constant([], dtype=dtype))).tolist() == [0]
+
+
 def test_a_tensor_refers_to_the_bytes_of_its_array():
     array = np.arange(100000, dtype=np.float32)
     seen = weakref.ref(array)

@@ -95,6 +95,39 @@ def test_scopes(graph):
         graph.output("layer/x")
 
 
+def test_functions_say_where_nodes_go(graph):
+    asked = []
+
+    def on_second_cpu(node):
+        asked.append((node.type, node.name, node.device, len(node.inputs), node.attribute("dtype"), node.attribute("none")))
+        return "/cpu:1" if node.type == "Neg" else None
+
+    with troupe.device("/job:worker"), troupe.device(on_second_cpu):
+        a = troupe.constant(1.0, name="a")
+        b = troupe.ops.neg(a, name="b")
+    assert a.op.device == "/job:worker" and b.op.device == "/job:worker/device:CPU:1"
+    assert asked == [("Const", "a", "", 0, troupe.float32, None), ("Neg", "b", "", 1, None, None)]
+    with pytest.raises(ZeroDivisionError), troupe.device(lambda node: 1 / 0):
+        troupe.constant(1.0)
+    with pytest.raises(TypeError, match="a device is a name or a function, not"):
+        troupe.device(3)
+
+
+def test_variables_go_to_parameter_servers(graph):
+    def tasks(sizes, **options):
+        with troupe.device(troupe.replica_device_setter(ps_tasks=2, **options)):
+            return [troupe.variable(np.zeros(size, np.float32)).op.device for size in sizes]
+
+    assert tasks([4, 1, 1]) == ["/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:0"]
+    assert tasks([4, 1, 1], ps_strategy="by_bytes") == ["/job:ps/task:0", "/job:ps/task:1", "/job:ps/task:1"]
+    assert tasks([4], ps_strategy=lambda node: 1, ps_device="/job:server") == ["/job:server/task:1"]
+    assert tasks([4], ps_ops=["Stack"], worker_device="/job:worker/task:3") == ["/job:worker/task:3"]
+    with troupe.device(troupe.replica_device_setter()):
+        assert troupe.constant(1).op.device == "/job:worker"
+    with pytest.raises(troupe.InvalidArgumentError, match="'in_turn', 'by_bytes' or a function"):
+        tasks([4], ps_strategy="random")
+
+
 def test_without_a_graph_in_use_that_of_the_inputs_is_used(graph):
     with troupe.Graph() as other:
         x = troupe.placeholder("float32", [2])

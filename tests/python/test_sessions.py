@@ -300,3 +300,32 @@ def test_devices():
         session.run(y)
     with troupe.Session(graph, soft_placement=True) as session:
         assert session.run(y) == 2
+
+
+def test_a_partial_run_gets_its_feeds_one_after_the_other(session):
+    a, b, c = (troupe.placeholder("float32", []) for _ in range(3))
+    total, product = a + b, (a + b) * c
+    run = session.partial_run_setup([total, product], [a, b, c])
+    assert session.partial_run(run, {"sum": total}, {a: 1, b: 2}) == {"sum": 3}
+    with pytest.raises(troupe.InvalidArgumentError, match="has already been fed"):
+        session.partial_run(run, product, {a: 1})
+    assert session.partial_run(run, product, {c: 10}) == 30
+    with pytest.raises(troupe.Error):
+        session.partial_run(run, product)
+
+
+def test_partial_runs_end(session):
+    a = troupe.placeholder("float32", [])
+    run = session.partial_run_setup(-a, [a], timeout=0.01)
+    while True:  # the step ends by its timeout
+        try:
+            session.partial_run(run, [])
+        except troupe.DeadlineExceededError:
+            break
+    del run
+    with pytest.raises(troupe.InvalidArgumentError, match="timeout"):
+        session.partial_run_setup(-a, [a], timeout=-1)
+    with troupe.Session(session.graph) as other:
+        run = other.partial_run_setup(-a, [a])
+        with pytest.raises(troupe.InvalidArgumentError, match="belongs to another session"):
+            session.partial_run(run, -a, {a: 1})

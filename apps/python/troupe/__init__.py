@@ -17,7 +17,8 @@ _load_extension()
 from . import data, errors, input_queues, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
-from ._troupe import Callable, Cluster, DType, Graph, Operation, Output, Runtime, Scope, Session, Tensor, as_dtype
+from ._troupe import (Callable, Cluster, DType, EventWriter, Graph, Operation, Output, PartialRun, Runtime, Scope, Session,
+                      StepProfile, Tensor, as_dtype)
 from .building import (
     assign,
     cond,
@@ -55,7 +56,8 @@ from .errors import (
 )
 from .functional import case, foldl, foldr, map_fn, scan, switch_case
 from .model import Model, load
-from .scopes import colocate_with, control_dependencies, current_graph, device, name_scope, recomputed
+from .scopes import (colocate_with, control_dependencies, current_graph, device, name_scope, recomputed,
+                     replica_device_setter)
 from .training import EpochReport, RunFile, TrainingProgress, TrainingResult, evaluate, train
 
 _add_methods()
@@ -70,11 +72,11 @@ __all__ = [
     "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "Callable", "CancelledError", "case",
     "Cluster", "Code", "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies",
     "current_graph", "data", "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense",
-    "device", "DType", "EpochReport", "Error", "errors", "evaluate", "FailedPreconditionError", "float16", "float32",
+    "device", "DType", "EpochReport", "Error", "errors", "evaluate", "EventWriter", "FailedPreconditionError", "float16", "float32",
     "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "input_queues", "int16", "int32", "int64", "int8",
     "InternalError", "InvalidArgumentError", "load", "map_fn", "Model", "name_scope", "nn", "NotFoundError", "Operation",
-    "ops", "OutOfRangeError", "Output", "PermissionDeniedError", "placeholder", "recomputed",
-    "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "string",
+    "ops", "OutOfRangeError", "Output", "PartialRun", "PermissionDeniedError", "placeholder", "recomputed",
+    "replica_device_setter", "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "StepProfile", "string",
     "switch_case", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
     "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError", "UnknownError", "variable", "variables",
     "while_loop",

@@ -183,6 +183,26 @@ class Output:
     def __invert__(self) -> Output: ...
     def __getitem__(self, key: Any) -> Output: ...
 
+class NewNode:
+    """A node that is about to be added to a graph. `device`: what the scopes inside of the one that asks request."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def inputs(self) -> list[Output]: ...
+    def attribute(self, name: str) -> Any:
+        """Returns None if the node has no such attribute."""
+
+class DeviceFunction:
+    """Says on which device a new node should run."""
+
+def replica_devices(ps_tasks: int, ps_device: str, worker_device: str, ps_ops: Optional[Sequence[str]],
+                    choice: Union[str, _Function[[NewNode], int]]) -> DeviceFunction: ...
+
 class Scope:
     """Where new nodes go: the graph, and the prefix, device and control inputs that they get. troupe.name_scope and others use it."""
 
@@ -192,7 +212,7 @@ class Scope:
     def prefix(self) -> str: ...
     def with_prefix(self, prefix: str) -> Scope: ...
     def with_name(self, name: str) -> Scope: ...
-    def with_device(self, device: str) -> Scope: ...
+    def with_device(self, device: Union[str, DeviceFunction, _Function[[NewNode], Optional[str]]]) -> Scope: ...
     def with_control(self, sources: Optional[Sequence[_Node]]) -> Scope: ...
     def colocated_with(self, output: _Node) -> Scope: ...
     def recomputed(self, segment: str) -> Scope: ...
@@ -204,6 +224,65 @@ class Callable:
     """A prepared step. It takes a value for each feed, and returns what Session.run returns for its fetches."""
 
     def __call__(self, *feeds: Any, timeout: Optional[float] = None) -> Any: ...
+
+class EventWriter:
+    """A file for TensorBoard, in a folder, which is made if it does not exist. An entry is in the file when the call returns. Threads
+    may use it at the same time."""
+
+    def __init__(self, folder: str) -> None: ...
+    @property
+    def path(self) -> str: ...
+    def add_summary(self, summary: bytes, step: int) -> None:
+        """Adds what an op of summaries has yielded, such as troupe.ops.scalar_summary."""
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        """Adds a number. TensorBoard groups names by what stands before a '/'."""
+    def add_histogram(self, name: str, values: TensorLike, step: int) -> None:
+        """Adds how the elements are distributed. Those that are not finite do not count."""
+    def add_profile(self, tag: str, profile: StepProfile, step: int) -> None:
+        """Adds the profile of a step, which TensorBoard shows beside the graph, under the tag."""
+    def add_start(self, step: int) -> None:
+        """Says that a training begins, or goes on, with this step: TensorBoard leaves out what earlier files of the folder have of this
+        step and later ones."""
+    def add_graph(self, graph: Graph) -> None: ...
+
+class NodeProfile:
+    """What a node did in a step: how often it ran, and the seconds of all runs together. For an op that an actor carries out, only the
+    time until the request was sent."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def op(self) -> str: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+class DeviceProfile:
+    """The part of a step on one device. `nodes`: those that took most time first. `driven`: the seconds during which a thread drove the
+    part. `elapsed`: the seconds from its start to its end; the rest was spent waiting."""
+
+    @property
+    def device(self) -> str: ...
+    @property
+    def nodes(self) -> list[NodeProfile]: ...
+    @property
+    def driven(self) -> float: ...
+    @property
+    def elapsed(self) -> float: ...
+
+class StepProfile:
+    """Where the time of a step went. `seconds`: from the call to its return."""
+
+    @property
+    def devices(self) -> list[DeviceProfile]: ...
+    @property
+    def seconds(self) -> float: ...
+    def trace(self) -> str:
+        """Returns the timeline as JSON, which ui.perfetto.dev and chrome://tracing show when it is in a file."""
+
+class PartialRun:
+    """A step that waits for feeds. It is cancelled when nothing refers to it any more."""
 
 class Session:
     """Runs steps of a graph. Threads may use it at the same time. `seed`: of random ops. `soft_placement`: whether requests for
@@ -226,6 +305,16 @@ class Session:
     def run(self, fetches: Fetches, feed_dict: Optional[dict[Any, Any]] = None, *, timeout: Optional[float] = None) -> Any:
         """Runs a step with the values of `feed_dict` in place of outputs. Returns arrays in the structure of `fetches`, and None for
         operations. `timeout` is in seconds."""
+    def profile(self, fetches: Fetches, feed_dict: Optional[dict[Any, Any]] = None, *,
+                timeout: Optional[float] = None) -> tuple[Any, StepProfile]:
+        """Runs a step as run() does, which takes a little longer. Returns what run() returns, and where the time went."""
+    def partial_run_setup(self, fetches: Fetches, feeds: Optional[Sequence[Union[Output, str]]] = None, *,
+                          timeout: Optional[float] = None) -> PartialRun:
+        """Begins a step with these fetches and feeds, which partial_run() takes and gives, each once. `timeout`: of the whole step. Ctrl-C
+        does not end a call that waits for the step."""
+    def partial_run(self, run: PartialRun, fetches: Fetches, feed_dict: Optional[dict[Any, Any]] = None) -> Any:
+        """Gives a step some of its feeds, and returns some of its fetches in their structure. A fetch needs the feeds on which it depends,
+        now or before. A failure of the step ends it."""
     def make_callable(self, fetches: Fetches, feed_list: Optional[Sequence[Union[Output, str]]] = None) -> Callable:
         """Prepares a step that is run often."""
     def save(self, folder: str, *, round: int = 0, note: str = "", keep: int = 5, pinned: bool = False) -> str:

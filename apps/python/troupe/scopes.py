@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from typing import Iterator, Optional, Sequence, Union
+from typing import Callable, Iterator, Optional, Sequence, Union
 
-from ._troupe import Graph, Operation, Output, Scope
+from ._troupe import DeviceFunction, Graph, NewNode, Operation, Output, Scope, replica_devices
 
 _scopes: contextvars.ContextVar[tuple[Scope, ...]] = contextvars.ContextVar("troupe_scopes", default=())
 
@@ -62,9 +62,22 @@ def name_scope(name: str) -> contextlib.AbstractContextManager[Scope]:
     return use_scope(current_scope().with_prefix(name))
 
 
-def device(name: str) -> contextlib.AbstractContextManager[Scope]:
-    """Requests a device for new nodes, such as "/cpu:0". What the name leaves open comes from the scope around."""
-    return use_scope(current_scope().with_device(name))
+def device(
+        name_or_function: Union[str, DeviceFunction, Callable[[NewNode], Optional[str]]]) -> contextlib.AbstractContextManager[Scope]:
+    """Requests a device for new nodes, such as "/cpu:0", or asks a function for it, which gets each new node with its `name`, `type`,
+    `inputs`, `attribute(name)` and the `device` that scopes inside request, and returns a name instead of that, or None to keep it. What
+    the name leaves open comes from the scope around. Nodes that are colocated with others are not asked about."""
+    return use_scope(current_scope().with_device(name_or_function))
+
+
+def replica_device_setter(ps_tasks: int = 0, ps_device: str = "/job:ps", worker_device: str = "/job:worker",
+                          ps_ops: Optional[Sequence[str]] = None,
+                          ps_strategy: Union[str, Callable[[NewNode], int]] = "in_turn") -> DeviceFunction:
+    """Returns a function for device() that puts variables and tables on `ps_tasks` parameter servers, what reads or changes them beside
+    them, and everything else on the worker. `ps_strategy`: "in_turn", "by_bytes" (the server with the fewest bytes so far), or a function
+    that returns the number of the task for a variable. `ps_ops`: the ops that go to the servers instead of those of variables and tables.
+    Without servers everything goes to the worker."""
+    return replica_devices(ps_tasks, ps_device, worker_device, ps_ops, ps_strategy)
 
 
 def control_dependencies(sources: Optional[Sequence[Union[Output, Operation]]]) -> contextlib.AbstractContextManager[Scope]:

@@ -1,0 +1,69 @@
+#include "apps/python/partial_runs.h"
+
+#include <pybind11/stl.h>
+
+#include "apps/python/arrays.h"
+#include "apps/python/fetches.h"
+#include "apps/python/values.h"
+
+namespace troupe::python {
+namespace py = pybind11;
+namespace {
+
+/// A step that waits for feeds. It keeps its session open, and is cancelled when Python drops it.
+struct PartialRunHandle {
+  SessionRef session;
+  PartialRun run;
+};
+
+PartialRunHandle set_up(const SessionRef& session, const py::object& fetches, const py::object& feeds,
+                        const Timeout& timeout) {
+  require_open(*session);
+  const Fetches fetched(fetches, session->graph);
+  const auto fed = feeds.is_none() ? std::vector<Output>() : to_outputs(feeds, session->graph);
+  const StepOptions options{.timeout = duration_of(timeout)};
+  const py::gil_scoped_release released;
+  return {session, session->session.partial_run_setup(fed, fetched.outputs(), options)};
+}
+
+std::vector<std::pair<Output, Tensor>> tensors_of(const py::dict& feed_dict, const GraphRef& graph) {
+  std::vector<std::pair<Output, py::object>>
+      values;  // making tensors may run Python, which may change the dictionary
+  for (const auto& [key, value] : feed_dict)
+    values.emplace_back(to_output(key, graph), py::reinterpret_borrow<py::object>(value));
+  std::vector<std::pair<Output, Tensor>> tensors;
+  for (const auto& [output, value] : values) {
+    throw_if_failed(graph->graph.check_tensor(output));
+    tensors.emplace_back(output, to_tensor(value, graph->graph.dtype(output), Bytes::Copied));
+  }
+  return tensors;
+}
+
+py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const py::object& fetches,
+                 const std::optional<py::dict>& feed_dict) {
+  require_open(session);
+  if (handle.session.get() != &session)
+    throw Error(invalid_argument("the partial run belongs to another session"));
+  const Fetches fetched(fetches, session.graph);
+  const auto feeds =
+      feed_dict ? tensors_of(*feed_dict, session.graph) : std::vector<std::pair<Output, Tensor>>();
+  return fetched.results([&] {
+    const py::gil_scoped_release released;
+    return session.session.partial_run(handle.run, feeds, fetched.outputs());
+  }());
+}
+
+}  // namespace
+
+void bind_partial_runs(py::module_& module, py::class_<SessionHandle, SessionRef>& session) {
+  py::class_<PartialRunHandle>(module, "PartialRun", "A step that waits for feeds.");
+  session
+      .def("partial_run_setup", &set_up, py::arg("fetches"), py::arg("feeds") = py::none(), py::kw_only(),
+           py::arg("timeout") = py::none(),
+           "Begins a step with these fetches and feeds, which partial_run() gives and takes. timeout: of the "
+           "whole step.")
+      .def("partial_run", &go_on, py::arg("run"), py::arg("fetches"), py::arg("feed_dict") = py::none(),
+           "Gives a step some of its feeds, and returns some of its fetches in their structure.");
+}
+
+}  // namespace troupe::python
