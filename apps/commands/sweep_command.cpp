@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
@@ -154,6 +155,9 @@ class Trials {
     if (goes_on && config.train.early_stop) config.train.early_stop->keep_best = false;
     RealDisk disk;
     TROUPE_ASSIGN(const auto data, train::load_data(disk, config));
+    // The model differs from trial to trial, but what is said of it to the user once is enough.
+    const bool quiet = std::exchange(warned_, true) || arguments_.train.quiet || arguments_.train.run.json;
+    TROUPE_RETURN_IF_FAILED(warn_of_run(disk, config, data, quiet));
     options_.s3 = store_of(config);
     TROUPE_RETURN_IF_FAILED(use_nodes(config));
     options_.resume = folder;
@@ -203,7 +207,7 @@ class Trials {
   train::TrainerOptions options_;
   std::unique_ptr<cluster::Processes> nodes_;
   std::map<std::string, int64_t> tasks_;
-  bool started_ = false;
+  bool started_ = false, warned_ = false;
 };
 
 Result<std::vector<train::TrialSettings>> plan(const SweepArguments& arguments) {

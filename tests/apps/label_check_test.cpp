@@ -55,6 +55,7 @@ BOOST_AUTO_TEST_CASE(in_files_for_validation) {
                                           "named at ", "run.toml:6:"};
   check({"train"}, data, texts);
   check({"check"}, data, texts);
+  check({"sweep", "--try", "train.optimizer.lr=0.1,0.2"}, data, texts);
   check({"train"}, data + "read = \"stream\"\n", {"bad.csv: row 4: ", allowed});
   check({"train"}, data + "map = { image = \"image * 2.0\" }\n", {"bad.csv: row 4: ", allowed});
 }
