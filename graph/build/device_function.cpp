@@ -36,14 +36,15 @@ const Node* owner_of(const Graph& graph, const NodeSpec& node) {
 class Replicas {
  public:
   explicit Replicas(ReplicaDevices options)
-      : ps_ops_(std::move(options.ps_ops)), ps_(value_or_throw(DeviceName::parse(options.ps_device))),
+      : ps_tasks_(options.ps_tasks), ps_ops_(std::move(options.ps_ops)),
+        ps_(value_or_throw(DeviceName::parse(options.ps_device))),
         worker_(value_or_throw(DeviceName::parse(options.worker_device))),
         choice_(std::move(options.choice)) {
-    if (options.ps_tasks == 0) {
+    if (ps_tasks_ == 0) {
       ps_ops_.clear();
     } else {
-      require_tasks(options.ps_tasks);
-      if (!choice_) choice_ = in_turn(options.ps_tasks);
+      require_tasks(ps_tasks_);
+      if (!choice_) choice_ = in_turn(ps_tasks_);
     }
   }
 
@@ -60,10 +61,19 @@ class Replicas {
   DeviceName server_of(const NodeSpec& node, const DeviceName& inside) const {
     DeviceName server = ps_;
     const bool elsewhere = !inside.job.empty() && inside.job != ps_.job;
-    if (!elsewhere && inside.task == DeviceName::unset) server.task = static_cast<int>(choice_(node));
+    if (!elsewhere && inside.task == DeviceName::unset) server.task = task_of(node);
     return server;
   }
 
+  int task_of(const NodeSpec& node) const {
+    const int64_t task = choice_(node);
+    if (task >= 0 && task < ps_tasks_) return static_cast<int>(task);
+    throw Error(invalid_argument("[" + node.op + "] " + node.name +
+                                 ": the parameter server chosen for it is " + std::to_string(task) +
+                                 "; it must be from 0 to " + std::to_string(ps_tasks_ - 1)));
+  }
+
+  int64_t ps_tasks_;
   std::vector<std::string> ps_ops_;
   DeviceName ps_, worker_;
   TaskChoice choice_;

@@ -82,6 +82,12 @@ BOOST_AUTO_TEST_CASE(results_and_options_that_cannot_be_are_refused) {
       "its shape is [?,3]; a choice of servers by bytes needs a shape without unknown sizes");
 }
 
+BOOST_AUTO_TEST_CASE(a_choice_that_is_no_server_is_refused) {
+  for (const int64_t task : {-1, 2})
+    refused([&] { variable_of(with_servers(2, [&](const NodeSpec&) { return task; }), {3}); },
+            "the parameter server chosen for it is " + std::to_string(task) + "; it must be from 0 to 1");
+}
+
 BOOST_AUTO_TEST_CASE(variables_go_to_the_servers_in_turn_and_all_else_to_the_worker) {
   const Scope scope = with_servers(2);
   const Output a = variable_of(scope, {2}), b = variable_of(scope, {3}), c = variable_of(scope, {});
