@@ -35,9 +35,18 @@ py::object attribute(const NewNode& node, const std::string& name) {
   return value ? from_attribute(*value) : py::none();
 }
 
+/// Throws TypeError unless a function of the user has returned what it must.
+void check_result(bool is_right, const char* function, const py::object& result, const char* allowed) {
+  if (!is_right)
+    throw py::type_error("the " + std::string(function) + " returned " + std::string(py::repr(result)) +
+                         "; it must return " + allowed);
+}
+
 DeviceFunction function_of(const GraphRef& graph, const py::object& callable) {
   return [graph, callable](const Graph&, const NodeSpec& node) -> std::string {
     const py::object device = callable(NewNode{graph, node});
+    check_result(device.is_none() || py::isinstance<py::str>(device), "device function", device,
+                 "the name of a device or None");
     return device.is_none() ? node.device : device.cast<std::string>();
   };
 }
@@ -45,7 +54,12 @@ DeviceFunction function_of(const GraphRef& graph, const py::object& callable) {
 /// Returns the choice of servers: "in_turn", "by_bytes", or a callable that gets a NewNode and returns the number of a task.
 TaskChoice choice_of(const py::object& choice, int64_t tasks) {
   if (!py::isinstance<py::str>(choice))
-    return [choice](const NodeSpec& node) { return choice(NewNode{{}, node}).cast<int64_t>(); };
+    return [choice](const NodeSpec& node) {
+      const py::object task = choice(NewNode{{}, node});
+      check_result(PyIndex_Check(task.ptr()) != 0, "choice of parameter servers", task,
+                   "the number of a task");
+      return task.cast<int64_t>();
+    };
   const auto name = choice.cast<std::string>();
   if (name == "in_turn") return in_turn(tasks);
   if (name == "by_bytes") return by_bytes(tasks);

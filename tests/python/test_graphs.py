@@ -109,6 +109,8 @@ def test_functions_say_where_nodes_go(graph):
     assert asked == [("Const", "a", "", 0, troupe.float32, None), ("Neg", "b", "", 1, None, None)]
     with pytest.raises(ZeroDivisionError), troupe.device(lambda node: 1 / 0):
         troupe.constant(1.0)
+    with pytest.raises(TypeError, match="the device function returned 3; it must return"), troupe.device(lambda node: 3):
+        troupe.constant(1.0)
     with pytest.raises(TypeError, match="a device is a name or a function, not"):
         troupe.device(3)
 
@@ -126,6 +128,10 @@ def test_variables_go_to_parameter_servers(graph):
         assert troupe.constant(1).op.device == "/job:worker"
     with pytest.raises(troupe.InvalidArgumentError, match="'in_turn', 'by_bytes' or a function"):
         tasks([4], ps_strategy="random")
+    with pytest.raises(TypeError, match="the choice of parameter servers returned 'a'"):
+        tasks([4], ps_strategy=lambda node: "a")
+    with pytest.raises(troupe.InvalidArgumentError, match="chosen for it is 2; it must be from 0 to 1"):
+        tasks([4], ps_strategy=lambda node: np.int32(2))
 
 
 def test_without_a_graph_in_use_that_of_the_inputs_is_used(graph):
