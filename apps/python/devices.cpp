@@ -97,7 +97,8 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("device", [](const NewNode& node) { return node.spec.device; })
       .def_property_readonly("inputs", &inputs_of)
       .def("attribute", &attribute, py::arg("name"));
-  py::class_<DeviceFunctionHandle>(module, "DeviceFunction", "Says on which device a new node should run.");
+  const py::class_<DeviceFunctionHandle> function(module, "DeviceFunction",
+                                                  "Says on which device a new node should run.");
   module.def("replica_devices", &replicas, py::arg("ps_tasks"), py::arg("ps_device"),
              py::arg("worker_device"), py::arg("ps_ops"), py::arg("choice"));
 }

@@ -56,7 +56,7 @@ py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const p
 }  // namespace
 
 void bind_partial_runs(py::module_& module, py::class_<SessionHandle, SessionRef>& session) {
-  py::class_<PartialRunHandle>(module, "PartialRun", "A step that waits for feeds.");
+  const py::class_<PartialRunHandle> run(module, "PartialRun", "A step that waits for feeds.");
   session
       .def("partial_run_setup", &set_up, py::arg("fetches"), py::arg("feeds") = py::none(), py::kw_only(),
            py::arg("timeout") = py::none(),

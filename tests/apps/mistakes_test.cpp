@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"batch", "batch = None", {":7:", "leave the key out"}},
       {"format", "format = csv", {":3:", "a text is written in quotes"}},
       {"batch", "batch: 64", {":7:6", "write '=' instead of ':'"}},
-      {"batch", "batch = 64  # gr\xf6\xdfe", {":7:", "no text in UTF-8, which run files (TOML) are"}},
+      {"batch", "batch = 64  # gr\xfcn", {":7:", "no text in UTF-8, which run files (TOML) are"}},
       {"max_epochs",
        "max_epochs = 4\nmax_epochs = 5",
        {":21:1", "max_epochs is given twice, first in line 20"}},

@@ -13,7 +13,7 @@ namespace {
 class ChecksOnOneThread : public boost::unit_test::test_observer {
  public:
   ChecksOnOneThread() { boost::unit_test::framework::register_observer(*this); }
-  ~ChecksOnOneThread() { boost::unit_test::framework::deregister_observer(*this); }
+  ~ChecksOnOneThread() override { boost::unit_test::framework::deregister_observer(*this); }
 
   void assertion_result(boost::unit_test::assertion_result) override {
     if (std::this_thread::get_id() == thread_) return;
