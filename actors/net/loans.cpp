@@ -72,6 +72,12 @@ struct Borrowed::BorrowedBuffer : Buffer {
 };
 
 Status Borrowed::add_part(uint32_t arena, const ArenaPart& part) {
+  Status mapped = map_part(arena, part);
+  if (!mapped.ok() && unmapped_.size() < max_arenas) unmapped_.emplace(arena, mapped);
+  return mapped;
+}
+
+Status Borrowed::map_part(uint32_t arena, const ArenaPart& part) {
   if (!arenas_.contains(arena) && arenas_.size() >= max_arenas)
     return invalid_argument("the peer sent more than " + std::to_string(max_arenas) + " arenas");
   if (part.on_gpu) return map_gpu_part(arena, part);
@@ -95,9 +101,12 @@ Status Borrowed::map_gpu_part(uint32_t arena, const ArenaPart& part) {
 
 Result<std::byte*> Borrowed::find(const Loan& loan, size_t bytes) const {
   const auto arena = arenas_.find(loan.arena);
-  if (arena == arenas_.end())
-    return invalid_argument("a tensor is lent from arena " + std::to_string(loan.arena) +
-                            ", which the peer has not sent");
+  if (arena == arenas_.end()) {
+    const std::string lent = "a tensor is lent from arena " + std::to_string(loan.arena) + ", which ";
+    if (const auto why = unmapped_.find(loan.arena); why != unmapped_.end())
+      return Status(why->second.code(), lent + "is not mapped: " + why->second.text());
+    return invalid_argument(lent + "the peer has not sent");
+  }
   if (arena->second.gpu) return arena->second.gpu->find(loan.offset, bytes);
   const auto memory = arena->second.file->memory();
   if (loan.offset > memory.size() || bytes > memory.size() - loan.offset)

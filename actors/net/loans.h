@@ -95,6 +95,7 @@ class Borrowed final : public Borrower {
 
  private:
   struct BorrowedBuffer;
+  Status map_part(uint32_t arena, const ArenaPart& part);
   Status map_gpu_part(uint32_t arena, const ArenaPart& part);
   Result<std::byte*> find(const Loan& loan, size_t bytes) const;
   Status keep(const std::shared_ptr<MappedFile>& arena);
@@ -107,6 +108,7 @@ class Borrowed final : public Borrower {
   const std::shared_ptr<SharedArenas> own_;
   RingWriter returns_;
   std::map<uint32_t, PeerArena> arenas_;
+  std::map<uint32_t, Status> unmapped_;  ///< why parts of these arenas are not mapped
   /// The buffers that are borrowed, each with a reference of its own, so that they are not unique while others use them.
   std::vector<BufferRef> buffers_;
   size_t next_ = 0;  ///< the buffer that return_unused() looks at next

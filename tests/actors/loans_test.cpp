@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,8 @@ BOOST_AUTO_TEST_CASE(loans_of_what_is_not_there_are_refused) {
     BOOST_TEST(status.text().find(why) != std::string::npos, status.text());
   };
   refused({1, 0, 1}, 10, "has not sent");
+  BOOST_TEST(!borrowed.add_part(2, {.descriptor = Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC))}).ok());
+  refused({1, 0, 2}, 10, "arena 2, which is not mapped: the peer sent a file that is no memory file");
   const Tensor tensor = lendable(3);
   const auto place = own_arenas->lend(tensor.data(), tensor.bytes());
   BOOST_TEST(borrowed.add_part(1, value_or_throw(own_arenas->part(place->arena, 0))).ok());
