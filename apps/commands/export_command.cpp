@@ -15,7 +15,7 @@ namespace {
 
 struct ExportArguments {
   std::string run, to;
-  bool json = false;
+  bool force = false, json = false;
 };
 
 /// Fails with InvalidArgument if the name of what is to be written has the ending of a form that is not written.
@@ -25,6 +25,15 @@ Status check_ending(const std::string& to) {
   return invalid_argument(to + ": export writes no " + ending +
                           " files; allowed: NAME.onnx, NAME.safetensors, or a folder in TensorFlow's "
                           "SavedModel format, whose name has no ending or a '/' at its end");
+}
+
+/// Fails with AlreadyExists if there is something that must not be replaced.
+Status check_new(Disk& disk, const std::string& to, bool force) {
+  const auto present = disk.info(to);
+  if (!present) return {};
+  if (present->is_folder)
+    return already_exists(to + " is a folder that exists; export to another one, or remove it");
+  return force ? Status() : already_exists(to + " exists; --force replaces it");
 }
 
 int export_model(const ExportArguments& arguments) {
@@ -38,8 +47,8 @@ int export_model(const ExportArguments& arguments) {
   if (!path) return failed_to_open(path.status(), arguments.json);
   const auto model = runs::read_trained_model(disk, *path, library->ops);
   if (!model) return failed_to_open(model.status(), arguments.json);
-  if (disk.info(arguments.to).ok())
-    return failed(already_exists(arguments.to + " exists"), arguments.json, bad_usage);
+  if (const Status status = check_new(disk, arguments.to, arguments.force); !status.ok())
+    return failed(status, arguments.json, bad_usage);
   const auto write = [&] {
     if (arguments.to.ends_with(".safetensors")) return runs::export_safetensors(disk, *model, arguments.to);
     if (arguments.to.ends_with(".onnx")) return runs::export_onnx(disk, *model, *library, arguments.to);
@@ -68,6 +77,7 @@ void add_export_command(CLI::App& app, int& result) {
                    "what to write: NAME.onnx, NAME.safetensors (the weights), otherwise a folder in "
                    "TensorFlow's SavedModel format; also s3://BUCKET/KEY")
       ->required();
+  command->add_flag("--force", arguments->force, "replace the file if it is there");
   command->add_flag("--json", arguments->json, "print the result or the error as one line of JSON");
   command->callback([arguments, &result] { result = export_model(*arguments); });
 }

@@ -312,6 +312,20 @@ BOOST_AUTO_TEST_CASE(weights_are_exported_as_safetensors) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(exported_files_are_replaced_with_force_alone) {
+  train("weights", brief);
+  const std::string file = path("weights.safetensors");
+  folder.write("weights.safetensors", "something else");
+  BOOST_TEST(output_of({"export", path("weights"), file}, 2).find("exists; --force replaces it") !=
+             std::string::npos);
+  BOOST_TEST(text_of(file) == "something else");
+  output_of({"export", path("weights"), file, "--force"});
+  BOOST_TEST(text_of(file).find("data_offsets") != std::string::npos);
+  output_of({"export", path("weights"), path("saved")});
+  BOOST_TEST(output_of({"export", path("weights"), path("saved"), "--force"}, 2)
+                 .find("is a folder that exists; export to another one") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_model_of_tensorflow_predicts_from_arrays) {
   const std::string model = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/functions";
   const Tensor x = Tensor::vector<float>({1, 2, 3});
