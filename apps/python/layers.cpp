@@ -181,6 +181,41 @@ void bind_sequence_layers(NetworkClass& network) {
 
 }  // namespace
 
+/// Adds a loss that compares labels with drawn classes.
+template <class Loss>
+void bind_sampled_loss(NetworkClass& network, const char* name, Loss loss) {
+  network.def(
+      name,
+      [loss](const NetworkHandle& n, const py::object& x, const py::object& labels, int64_t classes,
+             int64_t sampled, const std::string& distribution, const std::vector<double>& frequencies,
+             double distortion, const py::object& init) {
+        return n.handle(loss(n.network, n.input(x), n.input(labels),
+                             nn::SampledLoss{.classes = classes,
+                                             .sampled = sampled,
+                                             .distribution = distribution,
+                                             .frequencies = frequencies,
+                                             .distortion = distortion,
+                                             .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("labels"), py::arg("classes"), py::arg("sampled") = nn::SampledLoss{}.sampled,
+      py::arg("distribution") = nn::SampledLoss{}.distribution,
+      py::arg("frequencies") = std::vector<double>(), py::arg("distortion") = nn::SampledLoss{}.distortion,
+      py::arg("init") = "glorot_uniform");
+}
+
+void bind_class_losses(NetworkClass& network) {
+  network.def(
+      "softmax_loss",
+      [](const NetworkHandle& n, const py::object& x, const py::object& labels, int64_t classes,
+         const py::object& init) {
+        return n.handle(nn::softmax_loss(n.network, n.input(x), n.input(labels),
+                                         {.classes = classes, .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("labels"), py::arg("classes"), py::arg("init") = "glorot_uniform");
+  bind_sampled_loss(network, "sampled_softmax_loss", nn::sampled_softmax_loss);
+  bind_sampled_loss(network, "nce_loss", nn::nce_loss);
+}
+
 void bind_layers(py::module_& module) {
   NetworkClass network(module, "Network");
   network.def(py::init(&make_network), py::arg("scope"), py::arg("training"))
@@ -213,6 +248,7 @@ void bind_layers(py::module_& module) {
   bind_norms(network);
   bind_image_layers(network);
   bind_sequence_layers(network);
+  bind_class_losses(network);
 }
 
 }  // namespace troupe::python

@@ -121,6 +121,26 @@ def test_layers_of_sequences(graph):
     assert all(name.startswith("encoder/") for name in network.weights)
 
 
+@pytest.mark.parametrize("labels", [[3, 0, 6], [[3, 1], [0, 4], [6, 2]]])
+def test_losses_over_drawn_classes(graph, labels):
+    network = nn.Network()
+    x = np.eye(3, 4, dtype=np.float32)
+    whole = network.named("classes").softmax_loss(x, labels, classes=7)
+    drawn = network.named("some").sampled_softmax_loss(x, labels, classes=7, sampled=2, distribution="fixed_unigram",
+                                                       frequencies=[1, 2, 3, 4, 5, 6, 7], distortion=0.75)
+    contrasted = network.named("others").nce_loss(x, labels, classes=7, sampled=3)
+    assert whole.shape == drawn.shape == contrasted.shape == (3,)
+    step = nn.Optimizer("sgd", 0.5).minimize(troupe.ops.mean(whole + drawn + contrasted))
+    with troupe.Session(graph, seed=1) as session:
+        session.run(troupe.initializer())
+        before = session.run(whole).mean()
+        for _ in range(20):
+            session.run(step)
+        assert session.run(whole).mean() < before
+    with pytest.raises(troupe.InvalidArgumentError, match="has 1 frequencies; it needs one for each of the 7"):
+        network.named("wrong").nce_loss(x, labels, classes=7, sampled=2, distribution="fixed_unigram", frequencies=[1])
+
+
 def test_mistakes_name_the_layer(graph):
     with pytest.raises(troupe.InvalidArgumentError, match="dense"):
         nn.Network().dense(np.ones([2, 3], np.float32), 0)

@@ -410,6 +410,18 @@ class Network:
     def weights(self) -> dict[str, Output]: ...
     def dense(self, x: TensorLike, units: int, activation: str = "linear", bias: bool = True, init: _Initial = "glorot_uniform") -> Output: ...
     def embedding(self, ids: TensorLike, rows: int, units: int, combiner: str = "none", init: _Initial = None) -> Output: ...
+    def softmax_loss(self, x: TensorLike, labels: TensorLike, classes: int, init: _Initial = "glorot_uniform") -> Output:
+        """Returns the softmax cross entropy of each row of x [n, units] with its class in labels [n], or with its classes in labels [n, k],
+        which have equal shares. The weights of the classes belong to the loss."""
+    def sampled_softmax_loss(self, x: TensorLike, labels: TensorLike, classes: int, sampled: int = 64,
+                             distribution: str = "log_uniform", frequencies: Sequence[float] = (), distortion: float = 1.0,
+                             init: _Initial = "glorot_uniform") -> Output:
+        """Does the same, but compares the labels in training with `sampled` drawn classes instead of all. `distribution`:
+        "log_uniform" (small numbers more often), "uniform", "fixed_unigram" (in proportion to the `frequencies` of the classes to the power
+        of `distortion`), "learned_unigram" (in proportion to 1 + how often the class was a label in earlier steps), or "all"."""
+    def nce_loss(self, x: TensorLike, labels: TensorLike, classes: int, sampled: int = 64, distribution: str = "log_uniform",
+                 frequencies: Sequence[float] = (), distortion: float = 1.0, init: _Initial = "glorot_uniform") -> Output:
+        """Does the same with noise-contrastive estimation: the sum of the sigmoid cross entropies of labels and drawn classes."""
     def dropout(self, x: TensorLike, rate: float = 0.5) -> Output: ...
     def flatten(self, x: TensorLike) -> Output: ...
     def batch_norm(self, x: TensorLike, decay: float = 0.99, epsilon: float = 1e-3, scale: bool = True, offset: bool = True,
