@@ -402,7 +402,7 @@ BOOST_AUTO_TEST_CASE(an_option_that_is_not_there_gets_advice_that_the_subcommand
   refused({"train", "run.toml", "--format", "csv"},
           "train takes no '--format'; write --set data.format=VALUE");
   refused({"export", "runs/x", "x.onnx", "--format", "onnx"},
-          "export takes no '--format'; known: --help, --json");
+          "export takes no '--format'; known: --help, --force, --json");
 }
 
 // Jobs and workers.
