@@ -15,6 +15,7 @@
 
 #include "apps/config/cluster_file.h"
 #include "apps/config/run_config.h"
+#include "messages/env/disk.h"
 #include "messages/values/json_text.h"
 
 namespace troupe::commands {
@@ -132,6 +133,10 @@ std::string ending_of(const std::string& path) {
   const bool begins_with_letter =
       ending.size() > 1 && std::isalpha(static_cast<unsigned char>(ending[1])) != 0;
   return begins_with_letter ? ending : std::string();
+}
+
+Status check_free(Disk& disk, const std::string& path) {
+  return disk.info(path).ok() ? already_exists(path + " exists; --force replaces it") : Status();
 }
 
 void print_json(const nlohmann::ordered_json& json) { std::printf("%s\n", json_line(json).c_str()); }

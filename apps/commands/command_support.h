@@ -18,6 +18,10 @@ class App;
 class Validator;
 }  // namespace CLI
 
+namespace troupe {
+class Disk;
+}
+
 namespace troupe::commands {
 
 /// The exit codes other than 0 (success) and 1 (failure).
@@ -60,6 +64,8 @@ int failed_to_open(const Status& status, bool json = false);
 /// Returns the ending of a file's name that says its form, such as ".pdf"; empty if there is none, or if it does not begin with a
 /// letter: that of "digits-1.5" is a number.
 std::string ending_of(const std::string& path);
+/// Fails with AlreadyExists, which names the option --force, if there is a file or folder of this name.
+Status check_free(Disk& disk, const std::string& path);
 
 /// Prints one line of JSON, the result of a subcommand with --json.
 void print_json(const nlohmann::ordered_json& json);

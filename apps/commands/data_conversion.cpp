@@ -79,18 +79,12 @@ Result<std::unique_ptr<data::SampleStream>> samples_of_source(Disk& disk, const 
   return data::samples_of(disk, options);
 }
 
-/// Fails with AlreadyExists if one of the files is there.
-Status check_free(Disk& disk, const std::vector<std::string>& files) {
-  for (const std::string& file : files)
-    if (disk.info(file).ok()) return already_exists(file + " exists; --force replaces it");
-  return {};
-}
-
 Result<std::vector<std::string>> convert_files(const ConversionArguments& arguments) {
   RealDisk disk;
   TROUPE_ASSIGN(const auto samples, samples_of_source(disk, arguments.source));
   TROUPE_ASSIGN(auto files, data::files_to_write(arguments.to, samples->columns()));
-  if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, files));
+  if (!arguments.force)
+    for (const std::string& file : files) TROUPE_RETURN_IF_FAILED(check_free(disk, file));
   const auto& stop = stop_on_signals();
   ConversionProgress progress(!arguments.source.json);
   TROUPE_RETURN_IF_FAILED(data::convert(disk, *samples, arguments.to, [&](int64_t done, int64_t all) {

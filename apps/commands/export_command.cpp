@@ -30,10 +30,9 @@ Status check_ending(const std::string& to) {
 /// Fails with AlreadyExists if there is something that must not be replaced.
 Status check_new(Disk& disk, const std::string& to, bool force) {
   const auto present = disk.info(to);
-  if (!present) return {};
-  if (present->is_folder)
+  if (present && present->is_folder)
     return already_exists(to + " is a folder that exists; export to another one, or remove it");
-  return force ? Status() : already_exists(to + " exists; --force replaces it");
+  return force ? Status() : check_free(disk, to);
 }
 
 int export_model(const ExportArguments& arguments) {

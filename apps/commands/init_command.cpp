@@ -42,7 +42,7 @@ Status check_is_text(Disk& disk, const std::string& path) {
 Result<std::string> write_first(Disk& disk, const InitArguments& arguments) {
   const fs::path table = arguments.table;
   const std::string to = arguments.to.empty() ? table.stem().string() + ".toml" : arguments.to;
-  if (!arguments.force && disk.info(to).ok()) return already_exists(to + " exists; --force replaces it");
+  if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, to));
   TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.table));
   if (!disk.info(arguments.table))
     return not_found("there is no file '" + arguments.table + "'" +

@@ -70,8 +70,9 @@ int predict(const PredictArguments& arguments) try {
   ModelDisk models{arguments.run.run};
   Disk& disk = *models;
   const bool json = arguments.run.json;
-  if (!arguments.force && !arguments.to.empty() && disk.info(arguments.to).ok())
-    return failed(already_exists(arguments.to + " exists; --force replaces it"), json, bad_usage);
+  if (!arguments.force && !arguments.to.empty())
+    if (const Status status = check_free(disk, arguments.to); !status.ok())
+      return failed(status, json, bad_usage);
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
   auto set = runs::samples_to_predict(disk, *run, arguments.files);

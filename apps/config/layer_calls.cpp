@@ -257,10 +257,9 @@ LayerType sampled_loss_type(std::string_view name,
        {"distribution",
         &nn::SampledLoss::distribution,
         "how likely each class is to be drawn: those with small numbers more often (log_uniform), all "
-        "equally "
-        "(uniform), in proportion to the frequencies (fixed_unigram), in proportion to 1 + how often the "
-        "class was a "
-        "label in earlier steps (learned_unigram), or each class once (all); default: log_uniform",
+        "equally (uniform), in proportion to the frequencies (fixed_unigram), in proportion to 1 + how often "
+        "the class was a label in earlier steps (learned_unigram), or each class once (all); default: "
+        "log_uniform",
         {.choices = "log_uniform|uniform|fixed_unigram|learned_unigram|all"}},
        {"frequencies", &nn::SampledLoss::frequencies, "with fixed_unigram: the frequency of each class"},
        {"distortion", &nn::SampledLoss::distortion,

@@ -83,7 +83,6 @@ Output label_columns(const Scope& scope, Output labels) {
 struct SampledLogits {
   Output labels;   ///< [n, labels of a row]
   Output sampled;  ///< [n, drawn classes]
-  int64_t labels_per_row;
 };
 
 /// Returns what a logit becomes that must not count in a softmax: no type has a smaller number of its own.
@@ -119,7 +118,7 @@ SampledLogits sampled_logits(const Scope& scope, const Weights& of, Output x, Ou
                                reshape(scope, Output{bias, 0}, {-1, per_row}));
   const Output of_drawn = add(scope, matmul(scope, x, Output{weights, 1}, false, true), Output{bias, 1});
   SampledLogits result{sub(scope, of_labels, log_of(drawn.label_counts)),
-                       sub(scope, of_drawn, log_of(drawn.counts)), per_row};
+                       sub(scope, of_drawn, log_of(drawn.counts))};
   if (sampling.without_hits) result.sampled = without_hits(scope, result.sampled, columns, drawn.classes);
   return result;
 }
@@ -171,10 +170,11 @@ Output sampled_softmax_loss(const Scope& scope, const Weights& of, Output x, Out
   check(scope, of, x);
   const SampledLogits sampled = sampled_logits(scope, of, x, labels, sampling);
   const Output logits = concat(scope, {sampled.labels, sampled.sampled}, 1);
-  if (sampled.labels_per_row == 1)
+  const int64_t labels_per_row = scope.shape(sampled.labels)[1];
+  if (labels_per_row == 1)
     return sparse_softmax_cross_entropy_with_logits(scope, logits,
                                                     zeros_like(scope, reshape(scope, labels, {-1})));
-  const double share = 1.0 / static_cast<double>(sampled.labels_per_row);
+  const double share = 1.0 / static_cast<double>(labels_per_row);
   const Output targets = concat(
       scope, {mul(scope, ones_like(scope, sampled.labels), share), zeros_like(scope, sampled.sampled)}, 1);
   return softmax_cross_entropy_with_logits(scope, logits, targets);
@@ -184,8 +184,9 @@ Output nce_loss(const Scope& scope, const Weights& of, Output x, Output labels, 
   check(scope, of, x);
   const SampledLogits sampled = sampled_logits(scope, of, x, labels, sampling);
   Output of_labels = softplus(scope, neg(scope, sampled.labels));
-  if (sampled.labels_per_row > 1) {  // the target is the label's share, not 1
-    const double rest = 1 - 1.0 / static_cast<double>(sampled.labels_per_row);
+  const int64_t labels_per_row = scope.shape(sampled.labels)[1];
+  if (labels_per_row > 1) {  // the target is the label's share, not 1
+    const double rest = 1 - 1.0 / static_cast<double>(labels_per_row);
     of_labels = add(scope, of_labels, mul(scope, sampled.labels, rest));
   }
   return add(scope, sum(scope, of_labels, {1}), sum(scope, softplus(scope, sampled.sampled), {1}));

@@ -26,27 +26,15 @@ PartialRunHandle set_up(const SessionRef& session, const py::object& fetches, co
   return {session, session->session.partial_run_setup(fed, fetched.outputs(), options)};
 }
 
-std::vector<std::pair<Output, Tensor>> tensors_of(const py::dict& feed_dict, const GraphRef& graph) {
-  std::vector<std::pair<Output, py::object>>
-      values;  // making tensors may run Python, which may change the dictionary
-  for (const auto& [key, value] : feed_dict)
-    values.emplace_back(to_output(key, graph), py::reinterpret_borrow<py::object>(value));
-  std::vector<std::pair<Output, Tensor>> tensors;
-  for (const auto& [output, value] : values) {
-    throw_if_failed(graph->graph.check_tensor(output));
-    tensors.emplace_back(output, to_tensor(value, graph->graph.dtype(output), Bytes::Copied));
-  }
-  return tensors;
-}
-
 py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const py::object& fetches,
                  const std::optional<py::dict>& feed_dict) {
   require_open(session);
   if (handle.session.get() != &session)
     throw Error(invalid_argument("the partial run belongs to another session"));
   const Fetches fetched(fetches, session.graph);
-  const auto feeds =
-      feed_dict ? tensors_of(*feed_dict, session.graph) : std::vector<std::pair<Output, Tensor>>();
+  std::vector<std::pair<Output, Tensor>> feeds;
+  for (const auto& [output, value] : fed_values(feed_dict, session.graph))
+    feeds.emplace_back(output, feed_of(output, value, session.graph->graph, Bytes::Copied));
   return fetched.results([&] {
     const py::gil_scoped_release released;
     return session.session.partial_run(handle.run, feeds, fetched.outputs());

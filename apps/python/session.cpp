@@ -63,20 +63,13 @@ struct Call {
 };
 
 Call call_of(SessionHandle& session, const Fetches& fetches, const std::optional<py::dict>& feed_dict) {
-  const Graph& graph = session.graph->graph;
-  std::vector<Output> fed;
-  std::vector<py::object>
-      values;  // held, because making tensors of them may run Python, which may change the dictionary
-  if (feed_dict)
-    for (const auto& [key, value] : *feed_dict) {
-      fed.push_back(to_output(key, session.graph));
-      throw_if_failed(graph.check_tensor(fed.back()));
-      values.push_back(py::reinterpret_borrow<py::object>(value));
-    }
-  Call call{find_step(session, {std::move(fed), fetches.outputs()}), {}};
-  call.feeds.reserve(values.size());
-  for (const py::object& value : values)
-    call.feeds.push_back(feed_of(*call.step, call.feeds.size(), value, graph));
+  const FedValues fed = fed_values(feed_dict, session.graph);
+  std::vector<Output> outputs;
+  for (const auto& [output, value] : fed) outputs.push_back(output);
+  Call call{find_step(session, {std::move(outputs), fetches.outputs()}), {}};
+  call.feeds.reserve(fed.size());
+  for (const auto& [output, value] : fed)
+    call.feeds.push_back(feed_of(*call.step, call.feeds.size(), value, session.graph->graph));
   return call;
 }
 

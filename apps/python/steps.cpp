@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/python/arrays.h"
 #include "apps/python/interrupts.h"
 #include "apps/python/kept_feeds.h"
+#include "apps/python/values.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -59,7 +59,6 @@ std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>&
   step->is_empty = computed.empty();
   if (!step->is_empty) step->step = session.session.prepare(feeds, computed);
   step->feeds = feeds;
-  for (const Output& feed : feeds) step->feed_types.push_back(graph.dtype(feed));
   step->copies_feeds = may_keep_feeds(graph, feeds, fetches);
   return step;
 }
@@ -77,13 +76,25 @@ std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature
   return found->second;
 }
 
-Tensor feed_of(const Step& step, size_t i, py::handle value, const Graph& graph) {
-  try {
-    return to_tensor(value, step.feed_types[i], step.copies_feeds ? Bytes::Copied : Bytes::Shared);
-  } catch (const Error& error) {
-    throw Error(Status(error.status().code(),
-                       "the feed of " + graph.name_of(step.feeds[i]) + ": " + error.status().text()));
+FedValues fed_values(const std::optional<py::dict>& feed_dict, const GraphRef& graph) {
+  FedValues fed;
+  if (!feed_dict) return fed;
+  for (const auto& [key, value] : *feed_dict) {
+    fed.emplace_back(to_output(key, graph), py::reinterpret_borrow<py::object>(value));
+    throw_if_failed(graph->graph.check_tensor(fed.back().first));
   }
+  return fed;
+}
+
+Tensor feed_of(Output output, py::handle value, const Graph& graph, Bytes bytes) try {
+  return to_tensor(value, graph.dtype(output), bytes);
+} catch (const Error& error) {
+  throw Error(
+      Status(error.status().code(), "the feed of " + graph.name_of(output) + ": " + error.status().text()));
+}
+
+Tensor feed_of(const Step& step, size_t i, py::handle value, const Graph& graph) {
+  return feed_of(step.feeds[i], value, graph, step.copies_feeds ? Bytes::Copied : Bytes::Shared);
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/step/session.h"
+#include "apps/python/arrays.h"
 #include "apps/python/handles.h"
 
 namespace troupe::python {
@@ -19,7 +20,6 @@ namespace troupe::python {
 /// A prepared step.
 struct Step {
   PreparedStep step;
-  std::vector<DType> feed_types;
   std::vector<Output> feeds;
   /// For each fetch but operations, the position of the feed that it is itself, or nothing.
   std::vector<std::optional<size_t>> fed_fetches;
@@ -50,7 +50,14 @@ std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>&
                               const std::vector<Output>& fetches);
 /// Returns the step of these feeds and fetches, prepared now or by an earlier call.
 std::shared_ptr<Step> find_step(SessionHandle& session, SessionHandle::Signature signature);
-/// Returns the value as the tensor of a feed of the step.
+/// The outputs that are fed, with their values. It holds the values, because making tensors of them may run Python, which may
+/// change the dictionary.
+using FedValues = std::vector<std::pair<Output, pybind11::object>>;
+/// Returns what a dictionary feeds. Throws InvalidArgument for keys that are no tensors of the graph.
+FedValues fed_values(const std::optional<pybind11::dict>& feed_dict, const GraphRef& graph);
+/// Returns the value as a tensor of the type of the output. Errors name the output.
+Tensor feed_of(Output output, pybind11::handle value, const Graph& graph, Bytes bytes);
+/// Does the same for a feed of the step.
 Tensor feed_of(const Step& step, size_t i, pybind11::handle value, const Graph& graph);
 /// Runs a step without the GIL. Ctrl-C cancels a step of the main thread. If non-null, `profile` receives the profile of the step.
 std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeout& timeout,

@@ -108,9 +108,8 @@ std::optional<data::Options> options_for_objects(Disk& disk, const data::Options
 
 std::shared_ptr<const TableObjects> TableObjects::make(Disk& disk, const TrainedRun& run) {
   if (!run.config || run.config->data.format != "csv" || run.config->data.window) return nullptr;
-  const auto& signatures = run.model.signatures();
-  const auto signature = std::ranges::find(signatures, Model::predict, &ModelSignature::name);
-  if (signature == signatures.end()) return nullptr;
+  const ModelSignature* const signature = predict_signature(run.model);
+  if (!signature) return nullptr;
   const config::RunConfig& config = *run.config;
   std::shared_ptr<TableObjects> table(new TableObjects);
   table->signature_ = *signature;

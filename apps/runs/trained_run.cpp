@@ -235,10 +235,15 @@ Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const s
   return error.status();
 }
 
+const ModelSignature* predict_signature(const Model& model) {
+  const auto& signatures = model.signatures();
+  const auto found = std::ranges::find(signatures, Model::predict, &ModelSignature::name);
+  return found == signatures.end() ? nullptr : &*found;
+}
+
 void keep_columns_to_predict(const TrainedRun& run, data::Options& options) {
-  const auto& signatures = run.model.signatures();
-  const auto predict = std::ranges::find(signatures, Model::predict, &ModelSignature::name);
-  if (!run.config || !run.config->raw_columns || predict == signatures.end()) return;
+  const ModelSignature* const predict = predict_signature(run.model);
+  if (!run.config || !run.config->raw_columns || !predict) return;
   std::set<std::string> taken;  // columns
   for (const data::Input& input : data::all_inputs(options))
     if (std::ranges::find(predict->inputs, input.name, &ModelTensor::name) != predict->inputs.end())

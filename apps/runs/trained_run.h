@@ -43,6 +43,9 @@ inline constexpr const char* exported_config = "assets.extra/config.toml";
 Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
                                     const LoadOptions& options);
 
+/// Returns the signature Model::predict; null if the model has none.
+const ModelSignature* predict_signature(const Model& model);
+
 /// Leaves only those columns of a table in the options that the signature Model::predict takes: several columns of targets, for
 /// example, are needed for training and evaluation alone. Options without columns stay as they are.
 void keep_columns_to_predict(const TrainedRun& run, data::Options& options);
