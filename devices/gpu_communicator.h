@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "devices/gpu_faults.h"
 #include "messages/values/completion.h"
 #include "messages/values/tensor.h"
 
@@ -29,6 +30,7 @@ struct GpuExchange {
   double weight = 1;
   bool adds_nothing = false;  ///< `from` is set to 0 first; it may be `to`
   int root = no_root;
+  StepId step = {};  ///< whose kernels compute `from`; the exchange fails with what they have reported
   std::vector<Tensor> from = {};  ///< the tensors of this member
   /// The results, of the same dtypes and shapes; empty for members that get none.
   std::vector<Tensor> to = {};

@@ -1,6 +1,5 @@
 #include "devices/gpu_queue.h"
 
-#include <atomic>
 #include <mutex>
 #include <set>
 #include <string>
@@ -38,8 +37,8 @@ void GpuQueue::issue_on_host(std::function<void()> work) {
   now();
 }
 
-GpuRange::GpuRange(GpuQueue* queue, const char* name, const char* op)
-    : queue_(queue), name_(name), op_(op), outer_(innermost_range) {
+GpuRange::GpuRange(GpuQueue* queue, const char* name, const char* op, GpuFault* place)
+    : queue_(queue), name_(name), op_(op), place_(place), outer_(innermost_range) {
   if (!queue_) return;
   queue_->begin_range(name);
   innermost_range = this;
@@ -65,24 +64,9 @@ const GpuFaultSource* fault_source(const char* text) {
   return &*sources.insert(std::move(source)).first;
 }
 
-Status take_fault(GpuFault& fault) {
-  const std::atomic_ref state(fault.state);
-  if (state.load(std::memory_order_acquire) != GpuFault::Complete) return {};
-  static std::mutex taking;  // threads that copy and those that exchange may find the same report
-  const std::lock_guard lock(taking);
-  if (state.load(std::memory_order_acquire) != GpuFault::Complete) return {};
-  const GpuFaultSource& source = *fault.source;
-  std::string text = source.text;
-  for (const int64_t number : {fault.value, fault.limit})
-    if (const size_t at = text.find("{}"); at != std::string::npos)
-      text.replace(at, 2, std::to_string(number));
-  state.store(GpuFault::Clear, std::memory_order_release);
-  return invalid_argument(std::move(text)).at_node(source.op, source.node);
-}
-
-GpuFault& host_fault() {
-  static thread_local GpuFault fault;
-  return fault;
+GpuFault& fault_place(GpuQueue& queue) {
+  GpuFault* const place = innermost_range ? innermost_range->place_ : nullptr;
+  return place ? *place : queue.faults().common();
 }
 
 }  // namespace troupe

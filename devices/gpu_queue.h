@@ -1,5 +1,5 @@
 // GpuQueue: what the kernels of a GPU need beside the DeviceContext: the stream that work is issued to, the handles of the
-// vendor's libraries, and the place where kernels report wrong values. Owned by the device; any thread may use it. CUDA's headers
+// vendor's libraries, and the places where kernels report wrong values. Owned by the device; any thread may use it. CUDA's headers
 // are not needed to include this file.
 #pragma once
 
@@ -9,30 +9,10 @@
 #include <memory>
 #include <string>
 
+#include "devices/gpu_faults.h"
 #include "messages/values/status.h"
 
 namespace troupe {
-
-/// What a kernel reports of a wrong value: the node, and a text with {} for the value and the limit. It is never destroyed.
-struct GpuFaultSource {
-  std::string op, node, text;
-};
-/// Returns the source for reports of the node of the innermost GpuRange of the calling thread: always the same one for a node and a
-/// text. The node is empty outside of ranges, and for all further nodes once there are 100,000 sources.
-const GpuFaultSource* fault_source(const char* text);
-
-/// A wrong value that a kernel found on the device, in memory that the host and the device see.
-struct GpuFault {
-  enum : unsigned { Clear, Written, Complete };
-  /// Written: a kernel writes the other members. Complete: the host may read them, and make the report Clear.
-  unsigned state = Clear;
-  int64_t value = 0, limit = 0;
-  const GpuFaultSource* source = nullptr;  ///< in memory of the host
-};
-/// Returns the failure that the report describes, with its op and node, and clears it; Ok if there is none.
-Status take_fault(GpuFault& fault);
-/// Returns where kernels report that run on the host, on the calling thread.
-GpuFault& host_fault();
 
 class GpuCommunicator;  // devices/gpu_communicator.h
 class GpuRecorder;      // devices/gpu_recorder.h
@@ -42,7 +22,7 @@ class GpuQueue {
   virtual ~GpuQueue() = default;
   /// Returns the cudaStream_t of all kernels. The GPU becomes the one that the calling thread uses.
   virtual void* stream() const = 0;
-  virtual GpuFault* fault() = 0;          ///< as the device reaches it
+  virtual GpuFaults& faults() = 0;
   virtual size_t max_blocks() const = 0;  ///< a number of blocks that fills the device
   /// Returns the failure of the launch before, if it failed.
   virtual Status launched() = 0;
@@ -85,21 +65,29 @@ class GpuQueue {
   virtual void issue_on_host(std::function<void()> work);
 };
 
-/// A range, from its construction to its destruction on one thread: that of a node, or another name with an empty op. Does nothing
-/// without a queue. The strings must outlive it.
+/// A range, from its construction to its destruction on one thread: that of a node, or another name with an empty op. Kernels that
+/// are issued in it report wrong values in `place`, if that is not null. Does nothing without a queue. The strings must outlive it.
 class GpuRange {
  public:
-  GpuRange(GpuQueue* queue, const char* name, const char* op);
+  GpuRange(GpuQueue* queue, const char* name, const char* op, GpuFault* place = nullptr);
   GpuRange(const GpuRange&) = delete;
   GpuRange& operator=(const GpuRange&) = delete;
   ~GpuRange();
 
  private:
   friend const GpuFaultSource* fault_source(const char* text);
+  friend GpuFault& fault_place(GpuQueue& queue);
 
   GpuQueue* const queue_;
   const char *const name_, *const op_;
+  GpuFault* const place_;
   GpuRange* const outer_;
 };
+
+/// Returns the source for reports of the node of the innermost GpuRange of the calling thread: always the same one for a node and a
+/// text. The node is empty outside of ranges, and for all further nodes once there are 100,000 sources.
+const GpuFaultSource* fault_source(const char* text);
+/// Returns where kernels of the queue report that are issued now: the place of that range or, if it has none, the common one.
+GpuFault& fault_place(GpuQueue& queue);
 
 }  // namespace troupe

@@ -3,7 +3,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -76,7 +76,7 @@ CudaDevice::~CudaDevice() {
   if (computed_) (void)cudaEventDestroy(computed_);
   if (to_host_) (void)cudaStreamDestroy(to_host_);
   if (stream_) (void)cudaStreamDestroy(stream_);
-  if (fault_) (void)cudaFreeHost(fault_);
+  if (fault_places_) (void)cudaFreeHost(fault_places_);
 }
 
 Status CudaDevice::start() {
@@ -84,9 +84,12 @@ Status CudaDevice::start() {
   TROUPE_RETURN_IF_FAILED(made(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)));
   TROUPE_RETURN_IF_FAILED(made(cudaStreamCreateWithFlags(&to_host_, cudaStreamNonBlocking)));
   TROUPE_RETURN_IF_FAILED(made(cudaEventCreateWithFlags(&computed_, cudaEventDisableTiming)));
-  void* fault = nullptr;
-  TROUPE_RETURN_IF_FAILED(made(cudaHostAlloc(&fault, sizeof(GpuFault), cudaHostAllocMapped)));
-  fault_ = new (fault) GpuFault;
+  constexpr size_t places = 256;
+  TROUPE_RETURN_IF_FAILED(
+      made(cudaHostAlloc(&fault_places_, places * sizeof(GpuFault), cudaHostAllocMapped)));
+  auto* const first = static_cast<GpuFault*>(fault_places_);
+  std::uninitialized_value_construct_n(first, places);
+  faults_.emplace(std::span(first, places));
   int processors = 0;
   TROUPE_RETURN_IF_FAILED(
       made(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, options_.index)));
@@ -227,7 +230,7 @@ Result<std::unique_ptr<GpuCommunicator>> CudaDevice::make_communicator(const std
                             " bytes; allowed: " + std::to_string(sizeof named.internal));
   std::memcpy(named.internal, id.data(), id.size());
   return std::unique_ptr<GpuCommunicator>(std::make_unique<NcclCommunicator>(
-      NcclCommunicator::Place{*library, options_.index, stream_, *fault_}, named, rank, members));
+      NcclCommunicator::Place{*library, options_.index, stream_, *faults_}, named, rank, members));
 }
 
 // ---- Copies
@@ -312,7 +315,7 @@ Completion CudaDevice::copy_to_host(const Tensor& from, Tensor& to) {
   if (error != cudaSuccess) return Completion(cuda_status(error, "copying a tensor from a GPU"));
   waiter_->after(to_host_, [this, source = from, target, to, done](Status status) mutable {
     source.reset();  // before the step goes on, so that the next step finds its memory free
-    if (status.ok()) status = take_fault(*fault_);
+    if (status.ok()) status = take_fault(faults_->common());
     if (status.ok() && !target.shares_buffer_with(to))
       std::memcpy(to.mutable_data(), target.data(), target.bytes());
     done.complete(std::move(status));

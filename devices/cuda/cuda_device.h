@@ -48,7 +48,7 @@ class CudaDevice final : public Device, private GpuQueue {
   Status start();
 
   void* stream() const override;
-  GpuFault* fault() override { return fault_; }
+  GpuFaults& faults() override { return *faults_; }
   size_t max_blocks() const override { return max_blocks_; }
   Status launched() override;
   Result<void*> blas() override;
@@ -87,8 +87,9 @@ class CudaDevice final : public Device, private GpuQueue {
   cudaStream_t stream_ = nullptr, to_host_ = nullptr;
   cudaEvent_t computed_ = nullptr;  ///< orders copies to the host after kernels; guarded by copying_
   std::mutex copying_;
-  GpuFault* fault_ = nullptr;
-  std::mutex loading_;  ///< guards the libraries and the compiled kernels
+  void* fault_places_ = nullptr;     ///< pinned memory
+  std::optional<GpuFaults> faults_;  ///< in this memory; set by start()
+  std::mutex loading_;               ///< guards the libraries and the compiled kernels
   std::unique_ptr<CudaBlas> blas_;
   std::unique_ptr<CudaDnn> dnn_;
   std::optional<Result<CudaCompiler>> compiler_;  ///< set when it has been looked for

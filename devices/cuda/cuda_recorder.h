@@ -30,7 +30,7 @@ class CudaRecorder final : public GpuRecorder, private GpuQueue {
       : device_(device), index_(index), pinned_(pinned), stream_(stream) {}
 
   void* stream() const override;
-  GpuFault* fault() override { return device_.fault(); }
+  GpuFaults& faults() override { return device_.faults(); }
   size_t max_blocks() const override { return device_.max_blocks(); }
   Status launched() override;
   Result<void*> blas() override { return device_.blas(); }

@@ -104,7 +104,7 @@ Status NcclCommunicator::Connection::exchange(const GpuExchange& what, cudaEvent
 
 Status NcclCommunicator::Connection::run(const GpuExchange& what, cudaEvent_t computed) {
   TROUPE_RETURN_IF_FAILED(reached(computed));
-  TROUPE_RETURN_IF_FAILED(take_fault(place_.fault));
+  TROUPE_RETURN_IF_FAILED(place_.faults.take(what.step));
   if (what.from.empty()) return {};
   if (what.adds_nothing) TROUPE_RETURN_IF_FAILED(clear(what.from));
   if (is_weighted(what)) {

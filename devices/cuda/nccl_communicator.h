@@ -21,7 +21,7 @@ class NcclCommunicator final : public GpuCommunicator {
     const CudaNccl& nccl;
     int index;
     cudaStream_t computing;
-    GpuFault& fault;
+    GpuFaults& faults;
   };
   /// `id` is of new_nccl_id(); `rank` is less than `members`. The place must outlive the communicator.
   NcclCommunicator(Place place, ncclUniqueId id, int rank, int members);

@@ -209,8 +209,8 @@ inline Result<BufferRef> scratch(DeviceContext& device, size_t bytes) {
 
 // ---- Wrong values
 
-/// A wrong value that a kernel has found, such as an index out of range. The first one counts. A GPU reports it with the next
-/// copy to the host, which then fails; on the host check_fault() does so.
+/// A wrong value that a kernel has found, such as an index out of range. The first one of a step counts. The step
+/// fails with it when it copies something to the host next; on the host check_fault() does so.
 struct FaultReport {
   GpuFault* fault;
   const GpuFaultSource* source;
@@ -233,7 +233,7 @@ struct FaultReport {
 };
 /// Returns what the kernel of a node calls when it finds a wrong value: `text` is like "index {} is not in [0, {})".
 inline FaultReport fault_report(DeviceContext& device, const char* text) {
-  return {device.queue() ? device.queue()->fault() : &host_fault(), fault_source(text)};
+  return {device.queue() ? &fault_place(*device.queue()) : &host_fault(), fault_source(text)};
 }
 /// Returns the failure that a kernel which ran on the host has reported, once.
 inline Status check_fault(DeviceContext& device) {

@@ -21,7 +21,9 @@ StepContext::StepContext(const PreparedPlan& prepared)
       shares_(in_order_ && prepared.device().memory_kind() != MemoryKind::Device &&
               device_.pool().threads() > 1),
       state_(prepared.plan()), slots_(state_.slots()), outputs_(plan_.max_outputs()),
-      feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {}
+      feeds_(plan_.feeds().size()), fetched_(plan_.fetches().size()) {
+  if (GpuQueue* const queue = device_.queue()) faults_.emplace(queue->faults());
+}
 
 void StepContext::start(StepHost& host, const StepInfo& info, std::span<Tensor> feeds) {
   begin(host, info, 0);
@@ -39,6 +41,7 @@ void StepContext::begin(StepHost& host, const StepInfo& info, uint64_t call) {
   call_ = call;
   info_ = info;
   info_.cancelled = &inbox_.cancelled();
+  if (faults_) faults_->begin_step({info.session, info.ordinal});
   inbox_.open();
   status_ = {};
   running_ = true;
@@ -158,7 +161,8 @@ void StepContext::carry_out(Activation activation) {
     case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
     case Action::Feed: return feed(activation, node);
     case Action::Kernel: {
-      const GpuRange range(device_.queue(), node.node->name.c_str(), node.node->type().c_str());
+      const GpuRange range(device_.queue(), node.node->name.c_str(), node.node->type().c_str(),
+                           faults_ ? &faults_->fault() : nullptr);
       return run_kernel(activation, node);
     }
     case Action::Fetch:

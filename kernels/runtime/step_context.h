@@ -5,9 +5,11 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "devices/gpu_faults.h"
 #include "graph/plan/step_state.h"
 #include "kernels/runtime/kernel_run.h"
 #include "kernels/runtime/prepared_plan.h"
@@ -113,6 +115,8 @@ class StepContext {
   const bool in_order_;
   const bool shares_;  ///< several threads may drive the step
   StepState state_;
+  std::optional<GpuFaults::Place>
+      faults_;  ///< on a GPU: where the kernels of this context report wrong values
   /// Ready nodes that take long, taken from the state and not run yet.
   std::vector<Activation> long_ready_;
   /// On a GPU: if non-null, runs the kernels of this context's steps, while uses_records_.

@@ -114,6 +114,8 @@ void StepContext::bring_to_host(Activation activation) {
     if (!stays) tensor = std::move(*copy);
   }
   copied.then([this, activation](Status status) {
+    if (GpuQueue* const queue = device_.queue(); queue && status.ok())
+      status = queue->faults().take({info_.session, info_.ordinal});
     StepHost* const host = host_;
     if (inbox_.put({activation, StepArrival::copy_to_host, {std::move(status), {}, false}})) host->wake();
   });

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "graph/build/scope.h"
 #include "graph/build/shape_context.h"
@@ -53,19 +55,19 @@ struct Machine {
   std::vector<Output> initializers;
 };
 
-/// Returns options for a runtime with a GPU, on which the op Counted, whose output is its input, counts the runs of its kernel.
-inline RuntimeOptions with_counted_op(std::atomic<int>& runs) {
+/// Returns options for a runtime with a GPU and an op whose output is its input; when its kernel runs, it calls `work`.
+inline RuntimeOptions with_op(const std::string& name, const std::function<void()>& work) {
   RuntimeOptions options = with_gpus(1);
-  options.extensions.ops = [before = options.extensions.ops, &runs](OpLibrary& library) {
+  options.extensions.ops = [before = options.extensions.ops, name, work](OpLibrary& library) {
     if (before) before(library);
-    library.op(OpDefBuilder("Counted").input("x: float").output("y: float").shape(unchanged_shape));
-    library.kernel(kernel_on("GPU", "Counted", [&runs](const PrepareContext&) {
-      const auto count = [&runs](KernelContext& context) {
-        ++runs;
+    library.op(OpDefBuilder(name).input("x: float").output("y: float").shape(unchanged_shape));
+    library.kernel(kernel_on("GPU", name, [work](const PrepareContext&) {
+      const auto run = [work](KernelContext& context) {
+        work();
         context.set_output(0, context.input(0));
         return Status();
       };
-      return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<decltype(count)>>(count));
+      return Result<std::unique_ptr<Kernel>>(std::make_unique<HostKernel<decltype(run)>>(run));
     }));
   };
   return options;

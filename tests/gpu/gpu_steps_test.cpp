@@ -12,6 +12,7 @@
 #include "graph/build/scope.h"
 #include "kernels/constructors.h"
 #include "tests/gpu/gpu_machine.h"
+#include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
@@ -153,7 +154,7 @@ BOOST_AUTO_TEST_CASE(updates_that_are_not_finite_are_left_out_as_on_a_cpu) {
 
 BOOST_AUTO_TEST_CASE(a_kernel_with_the_same_arguments_is_not_run_again) {
   std::atomic<int> runs{0};
-  Runtime runtime(with_counted_op(runs));
+  Runtime runtime(with_op("Counted", [&] { ++runs; }));
   Graph graph(runtime.ops());
   const Scope scope(graph);
   const Output x = placeholder(scope, f32, {-1});
@@ -327,6 +328,61 @@ BOOST_AUTO_TEST_CASE(a_wrong_index_names_its_op_and_node_and_the_next_step_runs)
     BOOST_TEST(wrong.op() == machine.graph.node(first.node).type(), wrong.message());
     BOOST_TEST(wrong.text().find('9') != std::string::npos, wrong.message());
   }
+}
+
+/// Two sums of rows that are looked up; between the lookup and the sum, steps of the first one run the op Held.
+struct Lookups {
+  explicit Lookups(Runtime& runtime) : graph(runtime.ops()) {
+    const Scope g(graph);
+    ids = placeholder(g, i32, {-1});
+    const Output rows = g.constant(ramp(Shape{4, 2}, 1));
+    held = sum(g, g.add_one("Held", {gather(g.with_name("first"), rows, ids)}));
+    free = sum(g, gather(g.with_name("second"), rows, ids));
+  }
+  float run(Session& session, const Output& total, int32_t id) const {
+    return session.run({{ids, Tensor::vector<int32_t>({1, id})}}, {total})[0].item<float>();
+  }
+  Graph graph;
+  Output ids, held, free;
+};
+
+BOOST_AUTO_TEST_CASE(a_wrong_index_fails_its_own_step_and_no_other) {
+  std::atomic<bool> found = false, goes_on = false;
+  Runtime runtime(with_op("Held", [&] {
+    found = true;
+    (void)comes_true([&] { return goes_on.load(); });
+  }));
+  const Lookups lookups(runtime);
+  Session session = runtime.session(lookups.graph);
+  Status wrong, right;
+  {
+    const std::jthread other([&] { wrong = failure_of([&] { lookups.run(session, lookups.held, 9); }); });
+    BOOST_TEST(comes_true([&] { return found.load(); }));
+    right = failure_of([&] { lookups.run(session, lookups.free, 3); });
+    goes_on = true;
+  }
+  BOOST_TEST(right.ok(), right.message());
+  BOOST_TEST(wrong.node() == "first", wrong.message());
+}
+
+// Steps of two sessions, soon from records.
+BOOST_AUTO_TEST_CASE(wrong_indices_fail_their_own_steps_among_many) {
+  Runtime runtime(with_op("Held", [] {}));
+  const Lookups lookups(runtime);
+  constexpr int steps = 200;
+  std::atomic<int> refused = 0, failed = 0;
+  {
+    const std::jthread other([&] {
+      Session session = runtime.session(lookups.graph);
+      for (int step = 0; step < steps; ++step)
+        refused += failure_of([&] { lookups.run(session, lookups.held, 9); }).node() == "first";
+    });
+    Session session = runtime.session(lookups.graph);
+    for (int step = 0; step < steps; ++step)
+      failed += !failure_of([&] { lookups.run(session, lookups.free, 3); }).ok();
+  }
+  BOOST_TEST(refused == steps);
+  BOOST_TEST(failed == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,11 +46,12 @@ std::string EmulatedCommunicator::new_id() {
   return "/troupe_gpus_" + std::to_string((uint64_t{random()} << 32) | random());
 }
 
-EmulatedCommunicator::EmulatedCommunicator(std::string id, int rank, int members, GpuFault& fault)
-    : id_(std::move(id)), rank_(rank), members_(members), fault_(fault), thread_([this] { return open(); }) {}
+EmulatedCommunicator::EmulatedCommunicator(std::string id, int rank, int members, GpuFaults& faults)
+    : id_(std::move(id)), rank_(rank), members_(members), faults_(faults),
+      thread_([this] { return open(); }) {}
 
 Completion EmulatedCommunicator::run(GpuExchange exchange) {
-  Status reported = take_fault(fault_);
+  Status reported = faults_.take(exchange.step);
   return thread_.add([this, what = std::move(exchange), reported = std::move(reported)]() -> Status {
     TROUPE_RETURN_IF_FAILED(reported);
     return this->exchange(what);

@@ -14,7 +14,7 @@ namespace troupe {
 class EmulatedCommunicator final : public GpuCommunicator {
  public:
   /// `id` is of new_id(). Reports of kernels before an exchange let it fail.
-  EmulatedCommunicator(std::string id, int rank, int members, GpuFault& fault);
+  EmulatedCommunicator(std::string id, int rank, int members, GpuFaults& faults);
   ~EmulatedCommunicator() override = default;
   EmulatedCommunicator(const EmulatedCommunicator&) = delete;
   EmulatedCommunicator& operator=(const EmulatedCommunicator&) = delete;
@@ -51,7 +51,7 @@ class EmulatedCommunicator final : public GpuCommunicator {
 
   const std::string id_;
   const int rank_, members_;
-  GpuFault& fault_;
+  GpuFaults& faults_;
   File file_;
   uint64_t meetings_ = 0;  ///< how often this member has waited for all
   ExchangeThread thread_;  // ends before the members above do

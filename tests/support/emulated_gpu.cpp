@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -60,7 +61,7 @@ class EmulatedQueue : public GpuQueue {
   explicit EmulatedQueue(std::string device = {}) : name_(std::move(device)) {}
 
   void* stream() const override { return nullptr; }
-  GpuFault* fault() override { return &fault_; }
+  GpuFaults& faults() override { return faults_; }
   size_t max_blocks() const override { return 1; }
   Status launched() override { return {}; }
   Result<void*> blas() override { return unavailable("an emulated GPU has no cuBLAS"); }
@@ -95,12 +96,13 @@ class EmulatedQueue : public GpuQueue {
   Result<std::unique_ptr<GpuCommunicator>> make_communicator(const std::string& id, int rank,
                                                              int members) override {
     return std::unique_ptr<GpuCommunicator>(
-        std::make_unique<EmulatedCommunicator>(id, rank, members, fault_));
+        std::make_unique<EmulatedCommunicator>(id, rank, members, faults_));
   }
 
  private:
   const std::string name_;
-  GpuFault fault_;
+  std::array<GpuFault, 16> fault_places_;
+  GpuFaults faults_{fault_places_};
   std::mutex compiling_;
   std::map<std::string, void*> kernels_;
 };
@@ -132,7 +134,7 @@ class EmulatedRecorder final : public GpuRecorder {
  private:
   struct Queue final : EmulatedQueue {
     explicit Queue(GpuQueue& given) : device(given) {}
-    GpuFault* fault() override { return device.fault(); }
+    GpuFaults& faults() override { return device.faults(); }
     Result<void*> compiled(const std::string& source) override { return device.compiled(source); }
     void issue_on_host(std::function<void()> given) override { work.push_back(std::move(given)); }
     GpuQueue& device;
@@ -167,7 +169,8 @@ class EmulatedGpu final : public Device {
       const GpuWork copying;
       std::memcpy(to.mutable_data(), from.data(), from.bytes());
     }
-    return to.memory() == MemoryKind::Device ? Completion() : Completion(take_fault(*queue_.fault()));
+    return to.memory() == MemoryKind::Device ? Completion()
+                                             : Completion(take_fault(queue_.faults().common()));
   }
 
  private:

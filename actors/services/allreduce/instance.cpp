@@ -200,6 +200,7 @@ Result<GpuExchange> Instance::exchange(Allocator& memory) {
   }
   if (what().to_root) exchange.root = static_cast<int>(what().site_of[what().root]);
   exchange.adds_nothing = exchange.weight == 0;
+  exchange.step = {own.front().step.session, own.front().step.ordinal};
   exchange.from = own.front().tensors;
   if (!what().gets_results() && !exchange.adds_nothing) return exchange;
   std::vector<Tensor> fresh(exchange.from.size());
