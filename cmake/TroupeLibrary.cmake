@@ -18,6 +18,7 @@ set(TROUPE_PUBLIC_HEADERS
   messages/wire/message.h
   graph/ops/attributes.h
   graph/build/control_flow.h
+  graph/build/custom_gradient.h
   graph/build/device_function.h
   graph/build/functional.h
   graph/build/functions.h
@@ -25,6 +26,7 @@ set(TROUPE_PUBLIC_HEADERS
   graph/build/gradients_beside.h
   graph/build/absent_nodes.h
   graph/build/graph.h
+  graph/build/host_function.h
   graph/ops/op_def.h
   graph/ops/op_table.h
   graph/ops/partial_shape.h
@@ -41,6 +43,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/net/cluster.h
   actors/node_services.h
   actors/site/extensions.h
+  actors/step/around_waits.h
   actors/step/cancellation.h
   actors/step/coordinator.h
   actors/step/device_profile.h

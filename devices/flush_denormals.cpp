@@ -28,4 +28,12 @@ FlushDenormals::~FlushDenormals() {
   if ((saved_ & flush) != flush) set_control_register(saved_);
 }
 
+KeepDenormals::KeepDenormals() : saved_(control_register()) {
+  if ((saved_ & flush) != 0) set_control_register(saved_ & ~flush);
+}
+
+KeepDenormals::~KeepDenormals() {
+  if ((saved_ & flush) != 0) set_control_register(saved_);
+}
+
 }  // namespace troupe

@@ -20,4 +20,16 @@ class FlushDenormals {
   const uint64_t saved_;  ///< the thread's floating-point control register
 };
 
+/// The opposite, for functions of the program on a thread that computes: while it lives, the calling thread computes with denormals.
+class KeepDenormals {
+ public:
+  KeepDenormals();
+  ~KeepDenormals();
+  KeepDenormals(const KeepDenormals&) = delete;
+  KeepDenormals& operator=(const KeepDenormals&) = delete;
+
+ private:
+  const uint64_t saved_;
+};
+
 }  // namespace troupe

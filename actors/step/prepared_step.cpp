@@ -25,7 +25,7 @@ void fill(wire::RunStep::Builder request, uint64_t handle, uint64_t call, const 
 
 Result<uint64_t> Session::Impl::prepare(const std::vector<Output>& feeds, const std::vector<Output>& outputs,
                                         Purpose purpose) const {
-  TROUPE_ASSIGN(const auto answer, call(signature(feeds, outputs, purpose)));
+  TROUPE_ASSIGN(const auto answer, call_around(signature(feeds, outputs, purpose)));
   return Message<wire::StepPrepared>(answer)->getHandle();
 }
 

@@ -1,10 +1,12 @@
 #include "actors/step/session.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
 #include "actors/site/graph_wire.h"
+#include "actors/step/around_waits.h"
 #include "actors/step/master.h"
 #include "actors/step/queue_runners.h"
 #include "actors/step/session_core.h"
@@ -24,15 +26,22 @@ Session::Impl::~Impl() {
     engine().send(parts.master, Draft<wire::CloseSession>().finish());
 }
 
+Result<AnyMessage> Session::Impl::call_around(AnyMessage message) const {
+  std::optional<Result<AnyMessage>> answer;
+  AroundWaits::call([&] { answer = call(std::move(message)); });
+  return std::move(*answer);
+}
+
 Status Session::Impl::extend() {
-  const std::lock_guard lock(mutex);
+  std::unique_lock lock(extending, std::defer_lock);
+  AroundWaits::call([&] { lock.lock(); });
   if (sent == parts.graph.size()) return {};
   Draft<wire::Extend> draft;
   std::vector<Tensor> attachments;
   write(parts.graph, static_cast<NodeId>(sent), draft->initGraph(), attachments);
   draft->setVersion(version);
   const size_t size = parts.graph.size();
-  TROUPE_ASSIGN(const auto answer, call(draft.finish(std::move(attachments))));
+  TROUPE_ASSIGN(const auto answer, call_around(draft.finish(std::move(attachments))));
   version = Message<wire::Extended>(answer)->getVersion();
   sent = size;
   return {};

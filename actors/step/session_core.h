@@ -53,6 +53,8 @@ struct Session::Impl {
     if (!answer) return parts.located(answer.status());
     return answer;
   }
+  /// Does the same as AroundWaits says.
+  Result<AnyMessage> call_around(AnyMessage message) const;
 
   /// Cancels the step that this call of the session runs, or is about to run.
   void cancel_step(uint64_t call) const;
@@ -85,9 +87,10 @@ struct Session::Impl {
   static constexpr size_t max_steps = 64;
 
   SessionParts parts;
-  std::mutex mutex;  ///< guards the members up to `last_queue_runners`
+  std::mutex extending;  ///< held while the graph is extended; guards the next two members
   size_t sent = 0;
   uint64_t version = 0;
+  std::mutex mutex;  ///< guards the members up to `last_queue_runners`
   std::map<Key, PreparedStep> steps;
   std::vector<ActorRef> queue_runners;
   uint32_t last_queue_runners = 0;  ///< the number of the role that was started last

@@ -21,10 +21,10 @@ Status Body::name_nodes() {
   index_.reserve(size() + arguments_.size());
   for (uint32_t i = 0; i < size(); ++i)
     if (!index_.emplace(node(i).name(), i).second)
-      return fail(i, already_exists("another node has the same name"));
+      return fail(i, invalid_argument("another node has the same name"));
   for (uint32_t i = 0; i < arguments_.size(); ++i)
     if (!index_.emplace(arguments_[i], size() + i).second)
-      return already_exists("argument '" + std::string(arguments_[i]) +
+      return invalid_argument("argument '" + std::string(arguments_[i]) +
                             "' has the same name as a node or another argument");
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include "apps/python/calls.h"
 #include "apps/python/graph.h"
+#include "apps/python/host_functions.h"
 #include "apps/python/results.h"
 #include "apps/python/values.h"
 #include "graph/build/control_flow.h"
@@ -71,15 +72,7 @@ py::list build_gradients(const ScopeHandle& scope, const py::object& ys, const p
 }
 
 py::object dense_gradient(const ScopeHandle& scope, const py::object& gradient, const py::object& x) {
-  Gradient from;
-  if (is_list(gradient)) {
-    const auto rows = to_outputs(gradient, scope.graph);
-    if (rows.size() != 3)
-      throw Error(invalid_argument("rows are a tuple of values, indices and a dense shape"));
-    from = IndexedSlices{rows[0], rows[1], rows[2]};
-  } else if (!gradient.is_none()) {
-    from = to_output(gradient, scope.graph);
-  }
+  const Gradient from = to_gradient(gradient, scope.graph);
   return py::cast(scope.handle(dense(scope.scope, from, to_output(x, scope.graph))));
 }
 
@@ -104,6 +97,15 @@ void bind_variables(py::module_& module) {
 }
 
 }  // namespace
+
+Gradient to_gradient(py::handle value, const GraphRef& graph) {
+  if (value.is_none()) return {};
+  if (!is_list(value)) return to_output(value, graph);
+  const auto rows = to_outputs(value, graph);
+  if (rows.size() != 3)
+    throw Error(invalid_argument("rows are a tuple of values, indices and a dense shape"));
+  return IndexedSlices{rows[0], rows[1], rows[2]};
+}
 
 std::vector<Output> results_of(const ScopeHandle& scope, const py::object& results) {
   std::vector<Output> outputs;
@@ -135,6 +137,7 @@ void bind_building(py::module_& module) {
   module.def("dense", &dense_gradient, py::arg("scope"), py::arg("gradient"), py::arg("x"));
   bind_variables(module);
   bind_functional(module);
+  bind_host_functions(module);
   bind_input_queues(module);
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "actors/runtime.h"
 #include "apps/python/forks.h"
@@ -27,6 +28,7 @@ struct RuntimeHandle {
 struct GraphHandle {
   std::shared_ptr<RuntimeHandle> runtime;
   Graph graph;
+  std::vector<std::shared_ptr<const void>> functions = {};  ///< that nodes of the graph name
 };
 using GraphRef = std::shared_ptr<GraphHandle>;
 

@@ -154,9 +154,14 @@ py::dict restore(SessionHandle& session, const std::string& folder, const std::s
 void start_queue_runners(SessionHandle& session) {
   require_open(session);
   const std::vector<QueueRunner> all = queue_runners(session.graph->graph);
-  session.session.start_queue_runners(
-      {all.begin() + static_cast<ptrdiff_t>(session.queue_runners), all.end()});
-  session.queue_runners = all.size();
+  const size_t first = std::exchange(session.queue_runners, all.size());  // other threads may start some, too
+  const WaitsWithoutGil waits;
+  try {
+    session.session.start_queue_runners({all.begin() + static_cast<ptrdiff_t>(first), all.end()});
+  } catch (...) {
+    session.queue_runners = first;
+    throw;
+  }
 }
 
 void stop_queue_runners(SessionHandle& session, double timeout) {

@@ -30,6 +30,12 @@ std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>&
 
 }  // namespace
 
+WaitsWithoutGil::WaitsWithoutGil()
+    : AroundWaits([](const Wait& wait) {
+        const py::gil_scoped_release released;
+        wait();
+      }) {}
+
 std::chrono::nanoseconds duration_of(const Timeout& seconds) {
   if (!seconds) return {};
   const double number = *seconds;
@@ -57,6 +63,7 @@ std::shared_ptr<Step> prepare(SessionHandle& session, const std::vector<Output>&
                                                       : std::optional<size_t>(feed - feeds.begin()));
   }
   step->is_empty = computed.empty();
+  const WaitsWithoutGil waits;
   if (!step->is_empty) step->step = session.session.prepare(feeds, computed);
   step->feeds = feeds;
   step->copies_feeds = may_keep_feeds(graph, feeds, fetches);

@@ -11,11 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "actors/step/around_waits.h"
 #include "actors/step/session.h"
 #include "apps/python/arrays.h"
 #include "apps/python/handles.h"
 
 namespace troupe::python {
+
+/// While it lives, the calling thread releases the GIL where the session that prepares steps waits: functions of Python may run then.
+struct WaitsWithoutGil : AroundWaits {
+  WaitsWithoutGil();
+};
 
 /// A prepared step.
 struct Step {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/build/custom_gradients.h"
 #include "graph/build/gradient_attrs.h"
 
 namespace troupe {
@@ -183,10 +184,11 @@ void Backpropagation::differentiate(NodeId id) {
     if (present(output_gradients[1])) contribute(node.inputs[0], output_gradients[1]);
     return;
   }
-  if (!node.op->gradient)
+  const bool is_custom = has_custom_gradient(node);
+  if (!node.op->gradient && !is_custom)
     throw Error(unimplemented("the op has no gradient function, but a gradient must flow through it")
                     .at_node(node.type(), node.name));
-  const auto compute_input_gradients = node.op->gradient;
+  const auto compute_input_gradients = is_custom ? build_custom_gradient : node.op->gradient;
   const Scope inner = scope_for(id).with_prefix(node.name);
   const auto source = recomputation_.source(id, output_gradients);
   GradientContext context(inner, source.inputs, source.outputs, std::move(output_gradients));

@@ -61,7 +61,7 @@ Result<NodeId> Graph::add(NodeSpec spec) {
     return fail(invalid_argument(
         "'" + spec.name +
         "' is not a valid name of a node: allowed are letters, digits and _.-/>, but not - or / first"));
-  if (index_.contains(spec.name)) return fail(already_exists("the graph already has a node of this name"));
+  if (index_.contains(spec.name)) return fail(invalid_argument("the graph already has a node of this name"));
 
   std::vector<EdgeType> input_types;
   input_types.reserve(spec.inputs.size());
@@ -264,7 +264,7 @@ std::string Graph::unique_name(std::string_view base) const {
 Status Graph::add_function(Function function) {
   std::string name = function.name;
   if (!functions_.emplace(name, std::move(function)).second)
-    return already_exists("function " + name + " is defined twice");
+    return invalid_argument("function " + name + " is defined twice");
   ++version_;
   return {};
 }

@@ -82,6 +82,7 @@ void add_gru_block_ops(OpLibrary& library);
 void add_hash_buckets(OpLibrary& library);
 void add_hinted_matmul(OpLibrary& library);
 void add_histogram(OpLibrary& library);
+void add_host_functions(OpLibrary& library);
 void add_image_summary(OpLibrary& library);
 void add_in_top_k_ops(OpLibrary& library);
 void add_l2_loss(OpLibrary& library);
@@ -304,6 +305,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_hash_buckets(*library);
   add_hinted_matmul(*library);
   add_histogram(*library);
+  add_host_functions(*library);
   add_image_summary(*library);
   add_in_top_k_ops(*library);
   add_l2_loss(*library);

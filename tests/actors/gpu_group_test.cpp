@@ -34,7 +34,7 @@ class NotingCommunicator final : public GpuCommunicator {
 class NotingQueue final : public GpuQueue {
  public:
   void* stream() const override { return nullptr; }
-  GpuFault* fault() override { return nullptr; }
+  GpuFaults& faults() override { return faults_; }
   size_t max_blocks() const override { return 1; }
   Status launched() override { return {}; }
   Result<void*> blas() override { return unavailable("not used"); }
@@ -55,6 +55,8 @@ class NotingQueue final : public GpuQueue {
 
  private:
   int ids_ = 0;
+  GpuFault place_;
+  GpuFaults faults_{{&place_, 1}};
 };
 
 struct Fixture {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "actors/runtime.h"
+#include "actors/step/around_waits.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
@@ -53,6 +54,21 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
     BOOST_TEST(scalar(fetched.at(0)) == 2.0f + static_cast<float>(i));
     BOOST_TEST(scalar(fetched.at(1)) == 2.0f + static_cast<float>(i));
   }
+}
+
+// The master is waited for when it gets the graph and when it prepares the step, not when steps run.
+BOOST_AUTO_TEST_CASE(waits_of_preparations_go_through_a_function) {
+  const Output x = placeholder("x");
+  Session session = runtime.session(graph);
+  int waits = 0;
+  const AroundWaits around([&](const AroundWaits::Wait& wait) {
+    wait();
+    ++waits;
+  });
+  const PreparedStep step = session.prepare({x}, {g.add_one("Neg", {x})});
+  BOOST_TEST(waits == 3);  // and for its turn to send the graph
+  BOOST_TEST(scalar(step.run({Tensor::scalar(2.0f)}).at(0)) == -2);
+  BOOST_TEST(waits == 3);
 }
 
 // Denormals are flushed on every thread that computes ops, but not in the client's own arithmetic.

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit) {
                 "[PartitionedCall] y: attribute f is missing or is not a function");
   check_refused(x + node("y", "PartitionedCall", "x", attr("f", "func { name: 'no' }")),
                 "there is no function 'no'");
-  check_refused(twice() + twice(), "AlreadyExists: function twice is defined twice");
+  check_refused(twice() + twice(), "InvalidArgument: function twice is defined twice");
   check_refused(x + node("y", "odd", "x") + function("odd", input("a"), output("b"), "", ""),
                 "output 'b' of function odd: the function does not say which node yields it");
   check_refused(

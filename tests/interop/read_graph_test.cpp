@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_loop_that_cannot_be_closed_is_left_out) {
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_names_and_inputs) {
   const std::string x = placeholder("x");
-  check_refused(x + x, "AlreadyExists: [Placeholder] x: another node has the same name");
+  check_refused(x + x, "InvalidArgument: [Placeholder] x: another node has the same name");
   check_refused(node("", "NoOp"), "'' is not a valid name of a node");
   check_refused(node("a b", "NoOp"), "'a b' is not a valid name of a node");
   check_refused(node("\\377", "NoOp"), "is not a valid name of a node");

@@ -4,6 +4,7 @@
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
 #include "tests/support/local_graph.h"
+#include "tests/support/says.h"
 
 namespace troupe::test {
 namespace {
@@ -36,8 +37,6 @@ struct Fixture : LocalGraph {
     return value_or_throw(runtime.run(graph, {{w, Tensor::scalar(3.0f)}}, {gradient}))[0].item<float>();
   }
 };
-
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 BOOST_FIXTURE_TEST_SUITE(gradient_paths, Fixture)
 

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/support/run_op.h"
+#include "tests/support/says.h"
 
 namespace troupe::test {
 namespace {
@@ -16,8 +17,6 @@ std::string window(int64_t size, int64_t window, int64_t stride, int64_t dilatio
   return std::to_string(result->output) + " " + std::to_string(result->pad_before) + " " +
          std::to_string(result->pad_after);
 }
-
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 BOOST_AUTO_TEST_SUITE(windows)
 

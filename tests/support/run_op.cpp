@@ -85,6 +85,8 @@ bool has_counted_entries(const std::string& op) {
                                                  "ParseSequenceExampleV2",
                                                  "ParseSingleExample",
                                                  "ParseSingleSequenceExample",
+                                                 "PyFunc",
+                                                 "PyFuncStateless",
                                                  "RaggedCountSparseOutput",
                                                  "RaggedGather",
                                                  "RaggedRange",

@@ -28,10 +28,10 @@ Result<FunctionLibrary> FunctionLibrary::make(const FunctionDefLibrary& library)
   FunctionLibrary result;
   for (const FunctionDef& function : library.function())
     if (!result.functions_.emplace(function.signature().name(), &function).second)
-      return already_exists("function " + function.signature().name() + " is defined twice");
+      return invalid_argument("function " + function.signature().name() + " is defined twice");
   for (const GradientDef& gradient : library.gradient())
     if (!result.gradients_.emplace(gradient.function_name(), gradient.gradient_func()).second)
-      return already_exists("function " + gradient.function_name() + " has two gradient functions");
+      return invalid_argument("function " + gradient.function_name() + " has two gradient functions");
   return result;
 }
 

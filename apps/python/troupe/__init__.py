@@ -55,6 +55,7 @@ from .errors import (
     UnknownError,
 )
 from .functional import case, foldl, foldr, map_fn, scan, switch_case
+from .functions import custom_gradient, py_function
 from .model import Model, load
 from .scopes import (colocate_with, control_dependencies, current_graph, device, name_scope, recomputed,
                      replica_device_setter)
@@ -71,11 +72,11 @@ string, bool = DType.string, DType.bool  # noqa: A001: as in TensorFlow
 __all__ = [
     "AbortedError", "AlreadyExistsError", "as_dtype", "assign", "bfloat16", "Callable", "CancelledError", "case",
     "Cluster", "Code", "colocate_with", "complex128", "complex64", "cond", "constant", "control_dependencies",
-    "current_graph", "data", "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense",
+    "current_graph", "custom_gradient", "data", "DataLossError", "Dataset", "dataset", "DeadlineExceededError", "default_runtime", "dense",
     "device", "DType", "EpochReport", "Error", "errors", "evaluate", "EventWriter", "FailedPreconditionError", "float16", "float32",
     "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "input_queues", "int16", "int32", "int64", "int8",
     "InternalError", "InvalidArgumentError", "load", "map_fn", "Model", "name_scope", "nn", "NotFoundError", "Operation",
-    "ops", "OutOfRangeError", "Output", "PartialRun", "PermissionDeniedError", "placeholder", "recomputed",
+    "ops", "OutOfRangeError", "Output", "PartialRun", "PermissionDeniedError", "placeholder", "py_function", "recomputed",
     "replica_device_setter", "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "StepProfile", "string",
     "switch_case", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
     "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError", "UnknownError", "variable", "variables",

@@ -1,4 +1,5 @@
 // Samples of the ops of kernels/ops/control, of feeds and of transfers between partitions.
+#include "graph/build/host_functions.h"
 #include "tests/kernels/cases/all_cases.h"
 
 namespace troupe::test {
@@ -76,6 +77,32 @@ void add_edges(OpCases& cases) {
   cases.bad("PlaceholderV2", {}, {{"dtype", f32}, {"shape", PartialShape{2}}}, "must be fed");
 }
 
+/// Returns the token of a function that returns x y for numbers x and y, and has a gradient.
+const std::string& product_function() {
+  using Numbers = std::span<const Tensor>;
+  const auto number = [](Numbers values, size_t i) { return values[i].item<double>(); };
+  const HostFunction product = [number](Numbers v) {
+    return std::vector{Tensor::scalar(number(v, 0) * number(v, 1))};
+  };
+  const HostFunction gradient = [number](Numbers v) {
+    return std::vector{Tensor::scalar(number(v, 1) * number(v, 2)),
+                       Tensor::scalar(number(v, 0) * number(v, 2))};
+  };
+  static const auto registered_gradient = host_functions().add({gradient, {}, {}});
+  static const auto registered = host_functions().add({product, registered_gradient->token, {}});
+  return registered->token;
+}
+
+void add_functions(OpCases& cases) {
+  const std::vector<DType> result = {DType::Double};
+  for (const char* const op : {"PyFunc", "PyFuncStateless"}) {
+    const std::vector<Tensor> factors = {Tensor::scalar(3.0), Tensor::scalar(-0.5)};
+    cases.good(op, factors, {{"token", product_function()}, {"Tout", result}});
+    cases.bad(op, factors, {{"token", "nothing"}, {"Tout", result}},
+              "this process has no function 'nothing'");
+  }
+}
+
 void add_checks(OpCases& cases) {
   const Attributes silent = {{"first_n", int64_t{0}}};
   cases.good_in_every_type("Print", {sample(), ints({1}), strings({"a"})}, silent);
@@ -103,6 +130,7 @@ void add_control_cases(OpCases& cases) {
   add_control_flow(cases);
   add_edges(cases);
   add_checks(cases);
+  add_functions(cases);
 }
 
 }  // namespace troupe::test
