@@ -20,7 +20,7 @@ class FlushDenormals {
   const uint64_t saved_;  ///< the thread's floating-point control register
 };
 
-/// The opposite, for functions of the program on a thread that computes: while it lives, the calling thread computes with denormals.
+/// The opposite, for functions of the program on a thread that computes: while it lives, that thread computes with denormals.
 class KeepDenormals {
  public:
   KeepDenormals();

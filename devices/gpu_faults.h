@@ -75,8 +75,8 @@ class GpuFaults {
   const std::span<GpuFault> places_;
   std::mutex mutex_;           ///< guards the members below, and the places while they are read
   std::vector<StepId> steps_;  ///< by place
-  std::deque<size_t>
-      unused_;  ///< places that nobody has borrowed; the one that was given back first is borrowed first
+  /// Places that nobody has borrowed. The one that was given back first is borrowed first.
+  std::deque<size_t> unused_;
 };
 
 }  // namespace troupe

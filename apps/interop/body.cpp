@@ -25,7 +25,7 @@ Status Body::name_nodes() {
   for (uint32_t i = 0; i < arguments_.size(); ++i)
     if (!index_.emplace(arguments_[i], size() + i).second)
       return invalid_argument("argument '" + std::string(arguments_[i]) +
-                            "' has the same name as a node or another argument");
+                              "' has the same name as a node or another argument");
   return {};
 }
 

@@ -18,7 +18,7 @@
 
 namespace troupe::python {
 
-/// While it lives, the calling thread releases the GIL where the session that prepares steps waits: functions of Python may run then.
+/// While it lives, the calling thread releases the GIL where it waits while steps are prepared: functions of Python may run then.
 struct WaitsWithoutGil : AroundWaits {
   WaitsWithoutGil();
 };

@@ -30,12 +30,12 @@ struct HostFunctionOptions {
 struct HostCall {
   NodeId node = 0;
   std::vector<Output> outputs;
-  std::shared_ptr<const void>
-      function;  ///< the node finds its function, and the gradient, while this is held
+  /// The node finds its function, and the gradient, while this is held.
+  std::shared_ptr<const void> function;
 };
 
-/// Adds a node that calls `function`. Its outputs have these dtypes, and unknown shapes (see EnsureShape). Throws Error as the graph
-/// builder does.
+/// Adds a node that calls `function`. Its outputs have these dtypes, and unknown shapes (see EnsureShape). Throws Error as the
+/// graph builder does.
 HostCall call_host(const Scope& scope, HostFunction function, const std::vector<Output>& inputs,
                    const std::vector<DType>& dtypes, HostFunctionOptions options = {});
 

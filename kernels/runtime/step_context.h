@@ -115,8 +115,8 @@ class StepContext {
   const bool in_order_;
   const bool shares_;  ///< several threads may drive the step
   StepState state_;
-  std::optional<GpuFaults::Place>
-      faults_;  ///< on a GPU: where the kernels of this context report wrong values
+  /// On a GPU: where the kernels of this context report wrong values.
+  std::optional<GpuFaults::Place> faults_;
   /// Ready nodes that take long, taken from the state and not run yet.
   std::vector<Activation> long_ready_;
   /// On a GPU: if non-null, runs the kernels of this context's steps, while uses_records_.
