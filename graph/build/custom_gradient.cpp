@@ -30,7 +30,7 @@ void build_custom_gradient(GradientContext& context) {
   const auto entry = custom_gradients().find(token);
   if (!entry)
     throw at_node(unimplemented("the node names the gradient function '" + token +
-                                "', which this program has not, or has dropped"),
+                                "', which this program does not have, or has dropped"),
                   context.node());
   const size_t ys = entry->call.ys, xs = context.node().inputs.size() - ys;
   std::vector<Output> given;

@@ -17,8 +17,8 @@ ProgramFunctions<RegisteredGradient>& custom_gradients();
 
 /// Returns whether the node names a gradient function (gradient_function_attr).
 bool has_custom_gradient(const Node& node);
-/// Sets the gradients of the inputs of such a node. Throws Error(Unimplemented) if this process has not the
-/// function that the attribute names, and InvalidArgument if it returns too few or too many gradients.
+/// Sets the gradients of the inputs of such a node. Throws Error(Unimplemented) if this process does not have
+/// the function that the attribute names, and InvalidArgument if it returns too few or too many gradients.
 void build_custom_gradient(GradientContext& context);
 
 }  // namespace troupe
