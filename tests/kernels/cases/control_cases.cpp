@@ -80,7 +80,10 @@ void add_edges(OpCases& cases) {
 /// Returns the token of a function that returns x y for numbers x and y, and has a gradient.
 const std::string& product_function() {
   using Numbers = std::span<const Tensor>;
-  const auto number = [](Numbers values, size_t i) { return values[i].item<double>(); };
+  const auto number = [](Numbers values, size_t i) {
+    if (i >= values.size()) throw Error(invalid_argument("the function needs one more number"));
+    return values[i].item<double>();
+  };
   const HostFunction product = [number](Numbers v) {
     return std::vector{Tensor::scalar(number(v, 0) * number(v, 1))};
   };
