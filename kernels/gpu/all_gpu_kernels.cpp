@@ -79,6 +79,7 @@ void add_top_k_on_gpu(OpLibrary& library);
 void add_training_ops_on_gpu(OpLibrary& library);
 void add_trigonometric_on_gpu(OpLibrary& library);
 void add_unsorted_segments_on_gpu(OpLibrary& library);
+void add_where_on_gpu(OpLibrary& library);
 void add_zero_safe_on_gpu(OpLibrary& library);
 
 void add_gpu_kernels(OpLibrary& library) {
@@ -159,6 +160,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_training_ops_on_gpu(library);
   add_trigonometric_on_gpu(library);
   add_unsorted_segments_on_gpu(library);
+  add_where_on_gpu(library);
   add_zero_safe_on_gpu(library);
 }
 

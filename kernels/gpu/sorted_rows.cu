@@ -4,6 +4,8 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/gpu/cub_call.h"
+
 #if defined(__CUDACC__)
 #include <cub/device/device_radix_sort.cuh>
 #endif
@@ -15,18 +17,10 @@ Status sort_pairs(DeviceContext& device, size_t n, [[maybe_unused]] uint32_t gre
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue()) {
     const int bits = std::max(1, static_cast<int>(std::bit_width(greatest)));
-    const auto sort = [&](void* memory, size_t& bytes) {
+    return call_cub(device, "sorting on a GPU", [&](void* memory, size_t& bytes) {
       return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, sorted_keys, values, sorted_values, n, 0,
                                              bits, static_cast<cudaStream_t>(queue->stream()));
-    };
-    const auto status_of = [](cudaError_t result) {
-      return result == cudaSuccess ? Status()
-                                   : internal(std::string("sorting on a GPU: ") + cudaGetErrorString(result));
-    };
-    size_t bytes = 0;
-    TROUPE_RETURN_IF_FAILED(status_of(sort(nullptr, bytes)));
-    TROUPE_ASSIGN(const BufferRef memory, scratch(device, bytes));
-    return status_of(sort(memory->data, bytes));
+    });
   }
 #endif
   return on_host(device, [=] {

@@ -17,6 +17,7 @@ struct KernelRun {
   StepInfo step;
   std::optional<KernelContext> context;  ///< refers to the members above
   std::unique_ptr<DeviceWork> work;
+  Tensor read_back;  ///< of a ReadBackWork: the result, copied to the host
 };
 
 /// Returns the result of `kernel_code`, a Status or a Result; an exception becomes a failure.

@@ -6,6 +6,7 @@
 #include "devices/transfer.h"
 #include "graph/build/host_integers.h"
 #include "graph/passes/memory_kinds.h"
+#include "kernels/core/read_back.h"
 #include "kernels/runtime/step_context.h"
 
 namespace troupe {
@@ -189,6 +190,7 @@ class PlanPreparation {
     DeviceContext& context = prepared_->context_of(node);
     TROUPE_ASSIGN(auto kernel, def->prepare({prepared_->plan().graph(), *node.node, context}));
     node.kernel = kernel.get();
+    node.reads_back = dynamic_cast<const ReadBackKernel*>(node.kernel) != nullptr;
     node.cheap = def->cheap && !node.node->inputs.empty();
     node.host_only = def->device_type == any_device || node.by_cpu_kernel;
     const Tensor* const constant = kernel->constant();

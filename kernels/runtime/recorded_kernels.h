@@ -36,6 +36,8 @@ class RecordedKernels {
              uint64_t frame_key);
   /// Issues what is held back. Called before anything else that has to do with the tensors of the step is issued to the device.
   Status flush();
+  /// Returns the device for kernels that are run without records during the step.
+  DeviceContext& device() { return issuing_; }
   /// Returns memory for a tensor that arrives during the step.
   Allocator& memory() { return rounded_; }
   /// Returns whether a tensor, which is valid, lies in the memory of these records.

@@ -161,13 +161,17 @@ void StepContext::carry_out(Activation activation) {
     case Action::Handle: return state_.done(activation, HandleValues{{*this}, node.cell});
     case Action::Feed: return feed(activation, node);
     case Action::Kernel: {
-      const GpuRange range(device_.queue(), node.node->name.c_str(), node.node->type().c_str(),
-                           faults_ ? &faults_->fault() : nullptr);
+      const GpuRange range = range_of(node);
       return run_kernel(activation, node);
     }
     case Action::Fetch:
     case Action::Request: return leave_device(activation, node);
   }
+}
+
+GpuRange StepContext::range_of(const PreparedNode& node) const {
+  return {device_.queue(), node.node->name.c_str(), node.node->type().c_str(),
+          faults_ ? &faults_->fault() : nullptr};
 }
 
 void StepContext::feed(Activation activation, const PreparedNode& node) {

@@ -19,6 +19,9 @@
 
 namespace troupe {
 
+class GpuRange;      // devices/gpu_queue.h
+class ReadBackWork;  // kernels/core/read_back.h
+
 class StepContext {
  public:
   explicit StepContext(const PreparedPlan& prepared);
@@ -53,6 +56,7 @@ class StepContext {
   void run_ready();
   void run(Activation activation);
   void carry_out(Activation activation);
+  GpuRange range_of(const PreparedNode& node) const;
   void run_dead(Activation activation, const PreparedNode& node);
   void feed(Activation activation, const PreparedNode& node);
   void forward(Activation activation);
@@ -70,6 +74,7 @@ class StepContext {
   void finish_kernel(Activation activation, const PreparedNode& node);
   void run_on_device(Activation activation, const PreparedNode& node);
   void leave_to_device(Activation activation, KernelRun* run, Result<std::unique_ptr<DeviceWork>> work);
+  Completion read_back(ReadBackWork& work, KernelRun* run, const Completion& computed);
   KernelRun* new_run(Activation activation, const PreparedNode& node);
   void announce(Activation activation, KernelRun* run, Status status);
   bool end_run(StepArrival& arrival);
@@ -82,6 +87,7 @@ class StepContext {
   void leave_device(Activation activation, const PreparedNode& node);
   void leave_together();
   void bring_to_host(Activation activation);
+  Status with_reports(Status copied) const;
   void await_copies();
   void leave(Activation activation);
   Status bring_to_device(Tensor& tensor);

@@ -1,13 +1,16 @@
 // How a StepContext runs kernels: on the driving thread, beside other threads, or on a device that computes later.
 #include <utility>
 
+#include "devices/gpu_queue.h"
+#include "devices/transfer.h"
+#include "kernels/core/read_back.h"
 #include "kernels/runtime/step_values.h"
 #include "messages/values/memory_claims.h"
 
 namespace troupe {
 
 void StepContext::run_kernel(Activation activation, const PreparedNode& node) {
-  if (!in_order_) return run_on_device(activation, node);
+  if (!in_order_ || node.reads_back) return run_on_device(activation, node);
   if (uses_records_) return run_recorded(activation, node);
   flush_before(activation, node);
   if (runs_beside(activation)) return run_beside(activation, node);
@@ -87,7 +90,8 @@ KernelRun* StepContext::new_run(Activation activation, const PreparedNode& node)
   run->outputs.resize(plan_.nodes()[activation.node].outputs);
   run->step = info_;
   run->context.emplace(*node.node, run->inputs.data(), run->inputs.size(), run->outputs.data(),
-                       prepared_.context_of(node), run->step, frame_key(activation));
+                       uses_records_ ? recorded_->device() : prepared_.context_of(node), run->step,
+                       frame_key(activation));
   clear_inputs(activation);
   ++under_way_;
   return run;
@@ -95,6 +99,10 @@ KernelRun* StepContext::new_run(Activation activation, const PreparedNode& node)
 
 // Runs the check on this thread; the device computes in its own time.
 void StepContext::run_on_device(Activation activation, const PreparedNode& node) {
+  if (uses_records_) {
+    if (!issue_records()) return;
+    keep_inputs(activation);
+  }
   KernelRun* const run = new_run(activation, node);
   leave_to_device(activation, run, call_guarded([&] { return node.kernel->check(*run->context); }));
 }
@@ -106,9 +114,27 @@ void StepContext::leave_to_device(Activation activation, KernelRun* run,
     return settle(arrival);
   }
   run->work = std::move(*work);
-  const Completion done = prepared_.device().run(
+  Completion done = prepared_.device().run(
       [run](DeviceContext& device) { return call_guarded([&] { return run->work->compute(device); }); });
+  if (auto* const reading = dynamic_cast<ReadBackWork*>(run->work.get()))
+    done = read_back(*reading, run, done);
   done.then([this, activation, run](Status status) { announce(activation, run, std::move(status)); });
+}
+
+// Copies the result of the work to the host. The Completion says when it is there.
+Completion StepContext::read_back(ReadBackWork& work, KernelRun* run, const Completion& computed) {
+  ++copies_;
+  auto copy = to_host(work.result(), prepared_.device());
+  if (!copy) return computed.ready() && !computed.status().ok() ? computed : Completion(copy.status());
+  const Completion copied = copy->completion();
+  copy->set_completion({});
+  run->read_back = std::move(*copy);
+  auto both = Completion::pending();
+  computed.then([this, copied, both](const Status& status) {
+    if (!status.ok()) return both.complete(status);
+    copied.then([this, both](Status ended) { both.complete(with_reports(std::move(ended))); });
+  });
+  return both;
 }
 
 void StepContext::announce(Activation activation, KernelRun* run, Status status) {
@@ -121,7 +147,14 @@ void StepContext::announce(Activation activation, KernelRun* run, Status status)
 bool StepContext::end_run(StepArrival& arrival) {
   KernelRun* const run = arrival.run;
   const std::unique_ptr<DeviceWork> ended = std::move(run->work);
-  if (ended && status_.ok() && arrival.reply.status.ok()) {
+  auto* const reading = dynamic_cast<ReadBackWork*>(ended.get());
+  if (reading) --copies_;
+  if (ended && status_.ok() && arrival.reply.status.ok() && (!uses_records_ || issue_records())) {
+    if (reading) {
+      if (uses_records_) recorded_->keep(reading->result());
+      reading->result() = std::move(run->read_back);
+    }
+    const GpuRange range = range_of(nodes_[arrival.activation.node]);
     auto next = call_guarded([&] { return ended->next(*run->context); });
     if (!next || *next) {
       leave_to_device(arrival.activation, run, std::move(next));

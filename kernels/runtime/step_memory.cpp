@@ -114,11 +114,16 @@ void StepContext::bring_to_host(Activation activation) {
     if (!stays) tensor = std::move(*copy);
   }
   copied.then([this, activation](Status status) {
-    if (GpuQueue* const queue = device_.queue(); queue && status.ok())
-      status = queue->faults().take({info_.session, info_.ordinal});
     StepHost* const host = host_;
-    if (inbox_.put({activation, StepArrival::copy_to_host, {std::move(status), {}, false}})) host->wake();
+    StepArrival arrival{activation, StepArrival::copy_to_host, {with_reports(std::move(status)), {}, false}};
+    if (inbox_.put(std::move(arrival))) host->wake();
   });
+}
+
+// Returns the status of a copy to the host or, if that has ended well, what kernels of the step before it have reported.
+Status StepContext::with_reports(Status copied) const {
+  GpuQueue* const queue = device_.queue();
+  return queue && copied.ok() ? queue->faults().take({info_.session, info_.ordinal}) : std::move(copied);
 }
 
 // Waits a little for copies to the host: most end within some microseconds, and waking a thread takes longer.

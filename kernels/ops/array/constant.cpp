@@ -134,12 +134,7 @@ Status find_not_finite(const CheckNumericsArguments& arguments) {
     inf |= std::isinf(number);
     nan |= std::isnan(number);
   }
-  if (!inf && !nan) return {};
-  return invalid_argument(arguments.message + " : Tensor had " +
-                          (inf && nan ? "Inf and NaN"
-                           : inf      ? "Inf"
-                                      : "NaN") +
-                          " values");
+  return not_finite(arguments.message, inf, nan);
 }
 
 Status compute_check_numerics(const CheckNumericsArguments& arguments, DeviceContext&) {
@@ -251,6 +246,15 @@ Result<CheckNumericsArguments> check_check_numerics(KernelContext& context) {
   const Tensor& tensor = context.input(0);
   context.set_output(0, tensor);
   return CheckNumericsArguments{tensor, context.node().attrs.get<std::string>("message")};
+}
+
+Status not_finite(const std::string& message, bool inf, bool nan) {
+  if (!inf && !nan) return {};
+  return invalid_argument(message + " : Tensor had " +
+                          (inf && nan ? "Inf and NaN"
+                           : inf      ? "Inf"
+                                      : "NaN") +
+                          " values");
 }
 
 void add_constant_ops(OpLibrary& library) {

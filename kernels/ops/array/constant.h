@@ -36,5 +36,7 @@ struct CheckNumericsArguments {
 };
 
 Result<CheckNumericsArguments> check_check_numerics(KernelContext& context);
+/// Returns the failure for a tensor that has infinities, or NaNs, or both; Ok if it has neither.
+Status not_finite(const std::string& message, bool inf, bool nan);
 
 }  // namespace troupe
