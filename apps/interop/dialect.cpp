@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace troupe::interop {
 namespace {
@@ -74,9 +75,20 @@ std::string_view supported_value(std::string_view op, std::string_view attr) {
 }
 
 std::optional<AttrKind> internal_attr(std::string_view name) {
-  if (name == "_trainable" || name == "_initializer") return AttrKind::Bool;
-  if (name == "_feed") return AttrKind::String;
-  return std::nullopt;
+  static const std::map<std::string_view, AttrKind> kinds = {
+      {"_feed", AttrKind::String},
+      {"_initializer", AttrKind::Bool},
+      {"_local", AttrKind::Bool},
+      {"_queue_runner_cancel", AttrKind::String},
+      {"_queue_runner_close", AttrKind::String},
+      {"_queue_runner_ends", AttrKind::Ints},
+      {"_queue_runner_enqueue", AttrKind::Strings},
+      {"_slice", AttrKind::Ints},
+      {"_slice_of", AttrKind::String},
+      {"_trainable", AttrKind::Bool},
+  };
+  const auto kind = kinds.find(name);
+  return kind == kinds.end() ? std::nullopt : std::optional(kind->second);
 }
 
 }  // namespace troupe::interop

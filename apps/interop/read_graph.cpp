@@ -3,6 +3,7 @@
 #include <google/protobuf/arena.h>
 #include <set>
 
+#include "apps/interop/collections.h"
 #include "apps/interop/functions/calls.h"
 #include "apps/interop/functions/recursion.h"
 #include "apps/interop/parse.h"
@@ -139,6 +140,7 @@ std::optional<std::map<std::string, Output>> find_tensors(
 
 Result<MetaGraph> read_meta_graph(MetaGraphDef& def, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits) {
+  note_variables(def);
   TROUPE_ASSIGN(Graph graph, build(*def.mutable_graph_def(), std::move(ops), limits));
   const auto& info = def.meta_info_def();
   MetaGraph result{

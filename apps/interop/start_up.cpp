@@ -1,14 +1,10 @@
 #include "apps/interop/start_up.h"
 
+#include "apps/interop/collections.h"
 #include "messages/protobuf/fields.h"
 
 namespace troupe::interop {
 namespace {
-
-// The field of TensorFlow's VariableDef that names the node that gives the variable its first value.
-constexpr uint32_t initializer_field = 2;
-// The fields of TensorFlow's QueueRunnerDef.
-constexpr uint32_t enqueue_field = 2, close_field = 3, cancel_field = 4, ends_field = 5;
 
 Status damaged(const std::string& what, const std::string& collection = "queue_runners") {
   return data_loss("the collection " + collection + " is damaged: " + what);
@@ -33,13 +29,13 @@ Result<QueueRunner> read_runner(const Graph& graph, std::string_view message) {
   runner.ends.clear();
   protobuf::FieldReader fields(message);
   while (const auto field = fields.next()) {
-    if (field->number == enqueue_field) {
+    if (field->number == queue_runner_def::enqueue) {
       TROUPE_ASSIGN(runner.enqueue.emplace_back(), target(graph, field->bytes));
-    } else if (field->number == close_field) {
+    } else if (field->number == queue_runner_def::close) {
       TROUPE_ASSIGN(runner.close, target(graph, field->bytes));
-    } else if (field->number == cancel_field) {
+    } else if (field->number == queue_runner_def::cancel) {
       TROUPE_ASSIGN(runner.cancel, target(graph, field->bytes));
-    } else if (field->number == ends_field) {
+    } else if (field->number == queue_runner_def::ends) {
       TROUPE_RETURN_IF_FAILED(add_ends(*field, runner.ends));
     }
   }
@@ -71,7 +67,7 @@ Result<std::vector<Output>> initializers_of(const MetaGraph& meta, const std::st
   for (const auto& message : messages->values) {
     protobuf::FieldReader fields(message);
     while (const auto field = fields.next()) {
-      if (field->number != initializer_field) continue;
+      if (field->number != variable_def::initializer) continue;
       TROUPE_ASSIGN(targets.emplace_back(), target(meta.graph, field->bytes));
     }
     if (fields.damaged()) return damaged("a variable is no message", name);

@@ -37,6 +37,13 @@ std::shared_ptr<RuntimeHandle> runtime_of(const py::object& given) {
   return runtime.cast<std::shared_ptr<RuntimeHandle>>();
 }
 
+/// Returns what `read` makes of a file's bytes.
+template <Graph (*read)(std::string_view, std::shared_ptr<const OpTable>)>
+GraphRef graph_by(const py::bytes& bytes, const py::object& given) {
+  const auto runtime = runtime_of(given);
+  return GraphRef(new GraphHandle{runtime, read(std::string(bytes), runtime->runtime.ops())});
+}
+
 void bind_graph(py::module_& module) {
   GraphClass(module, "Graph", "A graph of operations. Inside of `with graph:`, functions add nodes to it.")
       .def(py::init([](const py::object& given) {
@@ -44,17 +51,17 @@ void bind_graph(py::module_& module) {
              return GraphRef(new GraphHandle{runtime, Graph(runtime->runtime.ops())});
            }),
            py::arg("runtime") = py::none())
-      .def_static(
-          "from_graph_def",
-          [](const py::bytes& bytes, const py::object& given) {
-            const auto runtime = runtime_of(given);
-            return GraphRef(
-                new GraphHandle{runtime, read_graph_def(std::string(bytes), runtime->runtime.ops())});
-          },
-          py::arg("bytes"), py::arg("runtime") = py::none(), "Returns the graph of a GraphDef of TensorFlow.")
+      .def_static("from_graph_def", &graph_by<read_graph_def>, py::arg("bytes"),
+                  py::arg("runtime") = py::none(), "Returns the graph of a GraphDef of TensorFlow.")
+      .def_static("from_meta_graph", &graph_by<read_meta_graph>, py::arg("bytes"),
+                  py::arg("runtime") = py::none(),
+                  "Returns the graph of a MetaGraphDef of TensorFlow, with its variables and queue runners.")
       .def(
           "graph_def", [](const GraphRef& graph) { return py::bytes(write_graph_def(graph->graph)); },
           "Returns the graph as a GraphDef, which TensorFlow can read.")
+      .def(
+          "meta_graph", [](const GraphRef& graph) { return py::bytes(write_meta_graph(graph->graph)); },
+          "Returns the graph as a MetaGraphDef, which TensorFlow can import.")
       .def("scope",
            [](const GraphRef& graph) {
              return ScopeHandle{graph, Scope(graph->graph)};

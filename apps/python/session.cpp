@@ -191,10 +191,10 @@ void bind_session(py::module_& module) {
   py::class_<Callable>(module, "Callable",
                        "A prepared step: takes a value for each feed, returns what is fetched.")
       .def("__call__", &Callable::call, py::kw_only(), py::arg("timeout") = py::none());
-  py::class_<SessionHandle, SessionRef> session(
-      module, "Session", "Runs steps of a graph. Threads may use it at the same time.");
-  bind_partial_runs(module, session);
-  session
+  py::class_<SessionHandle, SessionRef> bound(module, "Session",
+                                              "Runs steps of a graph. Threads may use it at the same time.");
+  bind_partial_runs(module, bound);
+  bound
       .def(
           py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement, bool simplify,
                       const std::optional<std::string>& master, const std::optional<ClusterSpec>& cluster,

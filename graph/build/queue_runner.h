@@ -29,7 +29,7 @@ struct QueueRunner {
 /// Notes a queue runner in the graph. Throws InvalidArgument if one of its targets is not in the graph.
 void add_queue_runner(const Scope& scope, const QueueRunner& runner);
 
-/// Returns the queue runners that the graph notes, in the order in which they were added. A GraphDef does not keep the notes.
+/// Returns the queue runners that the graph notes, in the order in which they were added.
 /// Throws InvalidArgument, naming the node, if a note is damaged, or NotFound if a target is no longer there.
 std::vector<QueueRunner> queue_runners(const Graph& graph);
 

@@ -8,7 +8,14 @@ constexpr std::string_view trainable_attr = "_trainable", local_attr = "_local",
 
 enum class Kind : uint8_t { Global, Local };
 
-bool is_variable(const Node& node) { return node.attrs.find(trainable_attr) != nullptr; }
+bool is_variable(const Node& node) {
+  return node.attrs.find(trainable_attr) != nullptr && !node.output_types.empty();
+}
+
+/// An imported graph may say so of any node.
+bool is_initializer(const Node& node) {
+  return node.attrs.find(initializer_attr) != nullptr && node.inputs.size() == 2;
+}
 
 bool is_local(const Node& node) { return node.attrs.find(local_attr) != nullptr; }
 
@@ -41,8 +48,7 @@ Output initializer_of(const Scope& scope, Kind kind, std::string_view name) {
   const Graph& graph = scope.graph();
   std::vector<Output> assigns;
   for (const Node& node : graph.nodes())
-    if (node.attrs.find(initializer_attr) &&
-        is_local(graph.node(node.inputs[0].node)) == (kind == Kind::Local))
+    if (is_initializer(node) && is_local(graph.node(node.inputs[0].node)) == (kind == Kind::Local))
       assigns.push_back({node.id, Output::control});
   return scope.with_name(name).group(assigns);
 }
@@ -103,7 +109,7 @@ std::vector<Output> trainable_variables(const Graph& graph) {
 
 Output initial_value(const Graph& graph, Output variable) {
   for (const Node& node : graph.nodes())
-    if (node.attrs.find(initializer_attr) && node.inputs[0] == variable) return node.inputs[1];
+    if (is_initializer(node) && node.inputs[0] == variable) return node.inputs[1];
   throw Error(invalid_argument("the node '" + graph.node(variable.node).name + "' has no initial value"));
 }
 

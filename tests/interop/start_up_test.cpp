@@ -7,7 +7,10 @@
 
 #include "actors/runtime.h"
 #include "apps/golden/graph_file.h"
+#include "apps/inference/graph_def.h"
 #include "apps/interop/write_graph.h"
+#include "graph/build/input_queues.h"
+#include "graph/build/queue_runner.h"
 #include "graph/build/variables.h"
 #include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
@@ -124,6 +127,74 @@ BOOST_AUTO_TEST_CASE(variables_name_their_initialisers) {
   BOOST_TEST((interop::initializers_of(meta, "variables").status().code() == Code::DataLoss));
   meta.collections["variables"] = std::vector<int64_t>{1};
   BOOST_TEST((interop::initializers_of(meta, "variables").status().code() == Code::DataLoss));
+}
+
+std::vector<std::string> names_of(const Graph& graph, const std::vector<Output>& outputs) {
+  std::vector<std::string> names;
+  for (const Output& output : outputs) names.push_back(graph.node(output.node).name);
+  return names;
+}
+
+BOOST_AUTO_TEST_CASE(the_variables_and_queue_runners_of_tensorflow_are_those_of_the_graph) {
+  Runtime runtime;
+  for (const char* file : {"training.meta", "training_resource.meta"}) {
+    Graph graph = read_meta_graph(golden(file), runtime.ops());
+    const auto trainable = names_of(graph, trainable_variables(graph));
+    const std::vector<std::string> expected = {"w1", "w2", "table/part_0", "table/part_1"};
+    BOOST_TEST(trainable == expected);
+    BOOST_TEST(std::ranges::count(names_of(graph, variables(graph)), "beta1_power") == 1);
+    const Output initialize = initializer(Scope(graph));
+    Session session = runtime.session(graph);
+    session.run({initialize});
+    const auto lacking = session.run({report_uninitialized_variables(Scope(graph))});
+    BOOST_TEST(lacking[0].elements() == 0);
+  }
+  const Graph pipeline = read_meta_graph(golden("input_pipeline.meta"), runtime.ops());
+  BOOST_TEST(queue_runners(pipeline).size() == 2u);
+  BOOST_TEST(local_variables(pipeline).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(files_of_tensorflow_keep_what_a_graph_notes) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  variable(g, g.constant(Tensor::scalar(4.0f)), "w");
+  variable(g, g.constant(Tensor::scalar(1.0f)), "steps", false);
+  local_variable(g, g.constant(Tensor::scalar(5.0f)), "count");
+  string_input_producer(g, g.constant(Tensor::vector<std::string>({"a", "b"})), {});
+  const Graph copies[] = {read_graph_def(write_graph_def(graph), runtime.ops()),
+                          read_meta_graph(write_meta_graph(graph), runtime.ops())};
+  for (const Graph& copy : copies) {
+    BOOST_TEST(copy.size() == graph.size());
+    BOOST_TEST(names_of(copy, trainable_variables(copy)) == std::vector<std::string>{"w"});
+    BOOST_TEST((names_of(copy, variables(copy)) == std::vector<std::string>{"w", "steps"}));
+    BOOST_TEST(names_of(copy, local_variables(copy)) == names_of(graph, local_variables(graph)));
+    const auto before = queue_runners(graph), after = queue_runners(copy);
+    BOOST_TEST_REQUIRE(after.size() == before.size());
+    BOOST_TEST(names_of(copy, after[0].enqueue) == names_of(graph, before[0].enqueue));
+    BOOST_TEST(
+        (after[0].ends == before[0].ends && after[0].close.has_value() == before[0].close.has_value()));
+  }
+  const auto meta = value_or_throw(interop::read_meta_graph(write_meta_graph(graph), runtime.ops()));
+  const auto runners = value_or_throw(interop::queue_runners_of(meta));
+  BOOST_TEST(names_of(meta.graph, runners.at(0).enqueue) == names_of(graph, queue_runners(graph)[0].enqueue));
+  BOOST_TEST(value_or_throw(interop::initializers_of(meta, "variables")).size() == 2u);
+}
+
+// A file may note anything of any node.
+BOOST_AUTO_TEST_CASE(notes_that_make_no_sense_are_passed_over) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  for (const char* note : {"_initializer", "_trainable", "_local"}) g.add("NoOp", {}, {{note, true}});
+  g.add("Const", {}, {{"value", Tensor::scalar(1.0f)}, {"dtype", DType::Float}, {"_initializer", true}});
+  g.add("NoOp", {}, {{"_slice_of", std::string("w")}, {"_slice", std::vector<int64_t>{4, 0, 1, 2}}});
+  Graph copy = read_graph_def(write_graph_def(graph), runtime.ops());
+  BOOST_TEST(variables(copy).empty());
+  BOOST_TEST(trainable_variables(copy).empty());
+  BOOST_TEST(!row_slice_of(copy.nodes().back()));
+  const Output initialize = initializer(Scope(copy));
+  BOOST_TEST(copy.node(initialize.node).control_inputs.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 """Graphs: ops, operators, scopes, gradients, control flow, GraphDef, errors."""
 import inspect
+import pathlib
 
 import numpy as np
 import pytest
@@ -244,6 +245,42 @@ def test_graph_def(session, graph):
         assert other.run("energy:0", {"x:0": [1, 2, 3]}) == 14
     with pytest.raises(troupe.InvalidArgumentError):
         troupe.Graph.from_graph_def(b"\xff\xff\xff")
+
+
+def test_meta_graphs(session, graph):
+    w = troupe.variable([1.0, 2.0], "w")
+    troupe.variable(0.0, "steps", trainable=False)
+    loss = troupe.ops.sum(w * w, name="loss")
+    troupe.input_queues.string_input_producer(["a", "b"], num_epochs=1, shuffle=False, name="words")
+    for copy in (troupe.Graph.from_meta_graph(graph.meta_graph()), troupe.Graph.from_graph_def(graph.graph_def())):
+        with copy, troupe.Session(copy) as other:
+            names = [variable.op.name for variable in troupe.variables()]
+            assert names == ["w", "steps"]
+            found, = troupe.trainable_variables()
+            gradient, = troupe.gradients(copy.output("loss:0"), [found])
+            word = troupe.ops.queue_dequeue_v2(copy.output("words:0"), component_types=["string"])[0]
+            other.run(troupe.initializer())
+            assert other.run(gradient).tolist() == [2, 4]
+            other.start_queue_runners()
+            assert [other.run(word), other.run(word)] == [b"a", b"b"]
+            with pytest.raises(troupe.OutOfRangeError):
+                other.run(word)
+            other.stop_queue_runners()
+    with pytest.raises(troupe.InvalidArgumentError):
+        troupe.Graph.from_meta_graph(b"\xff\xff\xff")
+
+
+def test_a_meta_graph_of_tensorflow():
+    """The file was written by TensorFlow's Saver (tests/golden/make_graphs.py)."""
+    data = (pathlib.Path(__file__).parent.parent / "golden" / "graphs" / "training_resource.meta").read_bytes()
+    graph = troupe.Graph.from_meta_graph(data)
+    with graph, troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        feeds = {"x:0": np.ones([3, 4], np.float32), "y:0": [0, 1, 1]}
+        losses = [session.run(["loss:0", "step"], feeds)[0] for _ in range(50)]
+        assert losses[-1] == pytest.approx(3 * np.log(3) - 2 * np.log(2), abs=0.01)  # of three equal rows two have label 1
+        gradients = troupe.gradients(graph.output("loss:0"), troupe.trainable_variables()[:2])
+        assert all(gradient is not None for gradient in gradients)
 
 
 def test_mistakes_name_op_and_argument(graph):

@@ -105,6 +105,12 @@ class Graph:
         """Returns the graph of a GraphDef of TensorFlow. Nodes of unknown ops are left out, and so are those that need them."""
     def graph_def(self) -> bytes:
         """Returns the graph as a GraphDef, which TensorFlow can read."""
+    @staticmethod
+    def from_meta_graph(bytes: bytes, runtime: Optional[Runtime] = None) -> Graph:
+        """Returns the graph of a MetaGraphDef, which TensorFlow's Saver writes beside a checkpoint (*.meta). Its variables are those of
+        troupe.variables(), troupe.trainable_variables() and troupe.initializer(), its queue runners those of the session."""
+    def meta_graph(self) -> bytes:
+        """Returns the graph as a MetaGraphDef, whose variables and queue runners TensorFlow's import_meta_graph() finds."""
     def scope(self) -> Scope: ...
     def output(self, name: str) -> Output:
         """Returns the output called "name" or "name:k"."""
