@@ -125,10 +125,11 @@ void StepContext::leave_to_device(Activation activation, KernelRun* run,
 Completion StepContext::read_back(ReadBackWork& work, KernelRun* run, const Completion& computed) {
   ++copies_;
   auto copy = to_host(work.result(), prepared_.device());
-  if (!copy) return computed.ready() && !computed.status().ok() ? computed : Completion(copy.status());
-  const Completion copied = copy->completion();
-  copy->set_completion({});
-  run->read_back = std::move(*copy);
+  const Completion copied = copy ? copy->completion() : Completion(copy.status());
+  if (copy) {
+    copy->set_completion({});
+    run->read_back = std::move(*copy);
+  }
   auto both = Completion::pending();
   computed.then([this, copied, both](const Status& status) {
     if (!status.ok()) return both.complete(status);
