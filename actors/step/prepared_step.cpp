@@ -86,6 +86,7 @@ struct PartialRun::State {
   std::weak_ptr<Session::Impl> session;
   uint64_t ordinal = 0;
   std::map<Output, uint32_t> feeds, fetches;  ///< the positions in the signature
+  std::optional<CancelledBy> cancelled;
 };
 
 PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
@@ -101,17 +102,22 @@ PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const st
   for (const Output& fetch : fetches)
     if (fetch.is_control() || run.state_->fetches.emplace(fetch, run.state_->fetches.size()).second)
       once.push_back(fetch);
+  uint64_t call = 0;
   const auto begin = [&]() -> Result<AnyMessage> {
     TROUPE_ASSIGN(const uint64_t handle, impl_->prepare(feeds, once, Impl::Purpose::PartialRun));
     Draft<wire::BeginPartialRun> draft;
-    fill(draft->initRun(), handle, ++impl_->last_call, options);
+    call = ++impl_->last_call;
+    fill(draft->initRun(), handle, call, options);
     draft->getRun().setHeld(true);
-    return impl_->call(draft.finish());
+    return impl_->call_around(draft.finish());
   };
   auto begun = begin();
   for (int i = 1; i < most_preparations && !begun && must_prepare_again(begun.status()); ++i) begun = begin();
   if (!begun) throw Error(begun.status());
   run.state_->ordinal = Message<wire::PartialRunBegun>(*begun)->getOrdinal();
+  run.state_->cancelled.emplace(options.cancellation, [session = run.state_->session, call] {
+    if (const auto still = session.lock()) still->cancel_step(call);
+  });
   return run;
 }
 

@@ -4,6 +4,7 @@
 
 #include "apps/python/arrays.h"
 #include "apps/python/fetches.h"
+#include "apps/python/interrupts.h"
 #include "apps/python/values.h"
 
 namespace troupe::python {
@@ -13,6 +14,7 @@ namespace {
 /// A step that waits for feeds. It keeps its session open, and is cancelled when Python drops it.
 struct PartialRunHandle {
   SessionRef session;
+  std::shared_ptr<Cancellation> cancellation;  ///< for Ctrl-C; outlives the run
   PartialRun run;
 };
 
@@ -21,9 +23,11 @@ PartialRunHandle set_up(const SessionRef& session, const py::object& fetches, co
   require_open(*session);
   const Fetches fetched(fetches, session->graph);
   const auto fed = feeds.is_none() ? std::vector<Output>() : to_outputs(feeds, session->graph);
-  const StepOptions options{.timeout = duration_of(timeout)};
-  const py::gil_scoped_release released;
-  return {session, session->session.partial_run_setup(fed, fetched.outputs(), options)};
+  auto cancellation = std::make_shared<Cancellation>();
+  const StepOptions options{.timeout = duration_of(timeout), .cancellation = cancellation.get()};
+  const WaitsWithoutGil waits;
+  return {session, std::move(cancellation),
+          session->session.partial_run_setup(fed, fetched.outputs(), options)};
 }
 
 py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const py::object& fetches,
@@ -35,10 +39,16 @@ py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const p
   std::vector<std::pair<Output, Tensor>> feeds;
   for (const auto& [output, value] : fed_values(feed_dict, session.graph))
     feeds.emplace_back(output, feed_of(output, value, session.graph->graph, Bytes::Copied));
-  return fetched.results([&] {
-    const py::gil_scoped_release released;
-    return session.session.partial_run(handle.run, feeds, fetched.outputs());
-  }());
+  const CancelOnInterrupt interrupt(handle.cancellation.get());
+  try {
+    return fetched.results([&] {
+      const py::gil_scoped_release released;
+      return session.session.partial_run(handle.run, feeds, fetched.outputs());
+    }());
+  } catch (const Error& error) {
+    if (error.status().code() == Code::Cancelled) raise_signals();
+    throw;
+  }
 }
 
 }  // namespace

@@ -147,6 +147,23 @@ BOOST_AUTO_TEST_CASE(a_run_ends_at_its_deadline) {
 }
 
 // The dropped run takes no element any more, or at most the one that comes before the cancellation has reached the queue.
+BOOST_AUTO_TEST_CASE(a_run_ends_when_it_is_cancelled) {
+  Session session = runtime.session(graph);
+  Cancellation cancellation;
+  const StepOptions options{.cancellation = &cancellation};
+  const PartialRun run = session.partial_run_setup({a, b}, {sum, element}, options);
+  const auto code_of = [&](const PartialRun& called, const std::vector<Output>& fetches) {
+    return failure_of([&] { session.partial_run(called, {}, fetches); }).code();
+  };
+  auto waiting = std::async(std::launch::async, [&] { return code_of(run, {element}); });
+  session.partial_run(run, {{a, number(1)}}, {});
+  cancellation.cancel();
+  BOOST_TEST((waiting.get() == Code::Cancelled));
+  BOOST_TEST((code_of(run, {}) == Code::Cancelled));
+  const PartialRun late = session.partial_run_setup({a, b}, {element}, options);
+  BOOST_TEST((code_of(late, {element}) == Code::Cancelled));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_that_its_client_drops_is_cancelled) {
   Session session = runtime.session(graph);
   {

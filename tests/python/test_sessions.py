@@ -220,13 +220,24 @@ with troupe.Graph() as graph:
                 session.run(waits)
             except KeyboardInterrupt:
                 print("interrupted", flush=True)
+        x = troupe.placeholder("float32", [])
+        run = session.partial_run_setup([waits], [x])
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            session.partial_run(run, waits)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        try:
+            session.partial_run(run, waits)
+        except troupe.CancelledError:
+            print("over", flush=True)
         print(session.run(troupe.constant(5)))
 """
 
 
 def test_ctrl_c_cancels_the_step():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, env=os.environ)
-    assert done.stdout.split() == ["interrupted", "interrupted", "5"], done.stderr
+    assert done.stdout.split() == ["interrupted", "interrupted", "interrupted", "over", "5"], done.stderr
     assert done.returncode == 0 and done.stderr == ""
 
 

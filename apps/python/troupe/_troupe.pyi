@@ -316,11 +316,10 @@ class Session:
         """Runs a step as run() does, which takes a little longer. Returns what run() returns, and where the time went."""
     def partial_run_setup(self, fetches: Fetches, feeds: Optional[Sequence[Union[Output, str]]] = None, *,
                           timeout: Optional[float] = None) -> PartialRun:
-        """Begins a step with these fetches and feeds, which partial_run() takes and gives, each once. `timeout`: of the whole step. Ctrl-C
-        does not end a call that waits for the step."""
+        """Begins a step with these fetches and feeds, which partial_run() takes and gives, each once. `timeout`: of the whole step."""
     def partial_run(self, run: PartialRun, fetches: Fetches, feed_dict: Optional[dict[Any, Any]] = None) -> Any:
         """Gives a step some of its feeds, and returns some of its fetches in their structure. A fetch needs the feeds on which it depends,
-        now or before. A failure of the step ends it."""
+        now or before. A failure of the step ends it, as does Ctrl-C during the call."""
     def make_callable(self, fetches: Fetches, feed_list: Optional[Sequence[Union[Output, str]]] = None) -> Callable:
         """Prepares a step that is run often."""
     def save(self, folder: str, *, round: int = 0, note: str = "", keep: int = 5, pinned: bool = False) -> str:
