@@ -53,7 +53,7 @@ struct PreparedNode {
   bool cheap = false;  ///< the kernel is cheap (KernelDef::cheap) and the node has inputs
   /// For a request: its inputs may be kept after the step, as by Assign and by queues.
   bool keeps_inputs = false;
-  bool host_only = false;  ///< the kernel does no work on the device
+  bool host_only = false;   ///< the kernel does no work on the device
   bool reads_back = false;  ///< the kernel is a ReadBackKernel
   /// A kernel of CPUs computes the node in host memory, for a device with memory of its own.
   bool by_cpu_kernel = false;
