@@ -115,8 +115,8 @@ class CollectionMessages {
 
   /// Returns the queue that the runner closes, or that its first target fills, if that says which one it is.
   std::optional<Output> queue_of(const QueueRunner& runner) const {
-    const Output target = runner.close ? *runner.close : runner.enqueue.at(0);
-    const Node& node = graph_.node(target.node);
+    if (!runner.close && runner.enqueue.empty()) return std::nullopt;
+    const Node& node = graph_.node((runner.close ? *runner.close : runner.enqueue[0]).node);
     return node.inputs.empty() ? std::nullopt : std::optional(node.inputs[0]);
   }
 
