@@ -2,11 +2,11 @@
 // those of all chunks up to each, and last the positions are written.
 #include "kernels/ops/array/where.h"
 
-#include "kernels/gpu/counts.h"
 #include "kernels/gpu/gpu_kernel.h"
 #include "kernels/gpu/launch.h"
 #include "kernels/gpu/memory.h"
 #include "kernels/gpu/numbers.h"
+#include "kernels/gpu/prefix_sum.h"
 #include "kernels/gpu/read_back_kernel.h"
 
 namespace troupe {
@@ -89,7 +89,7 @@ Status measure_where(MeasuredWhere& arguments, DeviceContext& device) {
   TROUPE_RETURN_IF_FAILED(gpu::for_type(WhereTypes{}, input.dtype(), [&]<class T>(std::type_identity<T>) {
     return gpu::each(device, chunks, CountHeld<T>{held_in<T>(input), counts});
   }));
-  TROUPE_RETURN_IF_FAILED(gpu::add_up(device, chunks, counts));
+  TROUPE_RETURN_IF_FAILED(gpu::prefix_sum(device, chunks, counts));
   return gpu::copy(device, counts + chunks - 1, arguments.measured.mutable_data(), sizeof(int64_t));
 }
 

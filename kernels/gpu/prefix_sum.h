@@ -1,4 +1,4 @@
-// Counts on GPUs. Any thread may call these functions.
+// Prefix sums on GPUs. Any thread may call these functions.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,6 @@
 namespace troupe::gpu {
 
 /// Replaces each of n counts in device memory by the sum of it and all counts before it.
-Status add_up(DeviceContext& device, size_t n, int64_t* counts);
+Status prefix_sum(DeviceContext& device, size_t n, int64_t* counts);
 
 }  // namespace troupe::gpu

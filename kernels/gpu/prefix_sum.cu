@@ -1,4 +1,4 @@
-#include "kernels/gpu/counts.h"
+#include "kernels/gpu/prefix_sum.h"
 
 #include <numeric>
 
@@ -10,10 +10,10 @@
 
 namespace troupe::gpu {
 
-Status add_up(DeviceContext& device, size_t n, int64_t* counts) {
+Status prefix_sum(DeviceContext& device, size_t n, int64_t* counts) {
 #if defined(__CUDACC__)
   if (GpuQueue* const queue = device.queue())
-    return call_cub(device, "adding up on a GPU", [&](void* memory, size_t& bytes) {
+    return call_cub(device, "a prefix sum on a GPU", [&](void* memory, size_t& bytes) {
       return cub::DeviceScan::InclusiveSum(memory, bytes, counts, counts, n,
                                            static_cast<cudaStream_t>(queue->stream()));
     });
