@@ -1,10 +1,7 @@
 # Uses ccache and mold if they are installed.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths relative to the source tree let all checkouts share objects. Precompiled headers need the sloppiness.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile_cached ${PROJECT_SOURCE_DIR})
 endif()
 
 find_program(MOLD_PROGRAM mold)
@@ -14,7 +11,7 @@ endif()
 
 # troupe_precompile(<target> <header>...): compiles these headers once for the target, together with the usual ones of the standard
 # library. Name those that most files of the target include, relative to the source tree: with absolute paths, checkouts would not share
-# objects. ccache needs -fpch-preprocess to see through precompiled headers of g++.
+# objects.
 set(CMAKE_PCH_PROLOGUE "")  # the headers are not those of the system: their warnings are wanted
 function(troupe_precompile target)
   set(headers algorithm functional map memory optional span string string_view utility vector ${ARGN})
