@@ -20,20 +20,16 @@ void set_control_register(uint64_t) {}
 
 }  // namespace
 
-FlushDenormals::FlushDenormals() : saved_(control_register()) {
-  if ((saved_ & flush) != flush) set_control_register(saved_ | flush);
+namespace detail {
+
+DenormalMode::DenormalMode(bool flushes) : saved_(control_register()) {
+  const uint64_t wanted = flushes ? saved_ | flush : saved_ & ~flush;
+  if (wanted != saved_) set_control_register(wanted);
 }
 
-FlushDenormals::~FlushDenormals() {
-  if ((saved_ & flush) != flush) set_control_register(saved_);
+DenormalMode::~DenormalMode() {
+  if (control_register() != saved_) set_control_register(saved_);
 }
 
-KeepDenormals::KeepDenormals() : saved_(control_register()) {
-  if ((saved_ & flush) != 0) set_control_register(saved_ & ~flush);
-}
-
-KeepDenormals::~KeepDenormals() {
-  if ((saved_ & flush) != 0) set_control_register(saved_);
-}
-
+}  // namespace detail
 }  // namespace troupe

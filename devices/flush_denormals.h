@@ -7,29 +7,33 @@
 
 namespace troupe {
 
-/// While it lives, the calling thread reads and writes zeros in place of denormal floats.
-/// Then the thread's setting is restored. Must be destroyed on the thread that made it.
-class FlushDenormals {
+namespace detail {
+
+/// Sets how the calling thread treats denormals, and restores the thread's setting when it is destroyed, on the same thread.
+class DenormalMode {
  public:
-  FlushDenormals();
-  ~FlushDenormals();
-  FlushDenormals(const FlushDenormals&) = delete;
-  FlushDenormals& operator=(const FlushDenormals&) = delete;
+  explicit DenormalMode(bool flushes);
+  ~DenormalMode();
+  DenormalMode(const DenormalMode&) = delete;
+  DenormalMode& operator=(const DenormalMode&) = delete;
 
  private:
   const uint64_t saved_;  ///< the thread's floating-point control register
 };
 
-/// The opposite, for functions of the program on a thread that computes: while it lives, that thread computes with denormals.
-class KeepDenormals {
- public:
-  KeepDenormals();
-  ~KeepDenormals();
-  KeepDenormals(const KeepDenormals&) = delete;
-  KeepDenormals& operator=(const KeepDenormals&) = delete;
+}  // namespace detail
 
- private:
-  const uint64_t saved_;
+/// While it lives, the calling thread reads and writes zeros in place of denormal floats.
+/// Then the thread's setting is restored. Must be destroyed on the thread that made it.
+class FlushDenormals : detail::DenormalMode {
+ public:
+  FlushDenormals() : DenormalMode(true) {}
+};
+
+/// The opposite, for functions of the program on a thread that computes: while it lives, that thread computes with denormals.
+class KeepDenormals : detail::DenormalMode {
+ public:
+  KeepDenormals() : DenormalMode(false) {}
 };
 
 }  // namespace troupe

@@ -89,50 +89,64 @@ class CheckedKernel final : public Kernel {
   const Compute compute_;
 };
 
+/// The functions of a kernel that measures first.
 template <class Check, class Measure, class Allocate, class Compute>
-class MeasuredKernel final : public Kernel {
- public:
+struct MeasuredFunctions {
   using Arguments = ArgumentsOf<Check>;
 
-  MeasuredKernel(Check checks, Measure measures, Allocate allocates, Compute computes)
-      : check_(std::move(checks)), measure_(std::move(measures)), allocate_(std::move(allocates)),
-        compute_(std::move(computes)) {}
+  Check check;
+  Measure measure;
+  Allocate allocate;
+  Compute compute;
+};
+
+/// What remains for the device after the check of a kernel with such functions, which must outlive it: the measuring, then the work.
+template <class Functions, class Work>
+class MeasureWork : public Work {
+ public:
+  using Arguments = typename Functions::Arguments;
+
+  MeasureWork(Arguments arguments, const Functions& functions)
+      : arguments_(std::move(arguments)), functions_(functions) {}
+
+  Status compute(DeviceContext& device) final { return status_of(functions_.measure, arguments_, device); }
+
+  Result<std::unique_ptr<DeviceWork>> next(KernelContext& context) final {
+    TROUPE_RETURN_IF_FAILED(functions_.allocate(arguments_, context));
+    if (leaves_out(functions_.compute, arguments_, context)) return std::unique_ptr<DeviceWork>();
+    using Remaining = ComputeWork<Arguments, decltype(functions_.compute)>;
+    return std::unique_ptr<DeviceWork>(
+        std::make_unique<Remaining>(std::move(arguments_), functions_.compute));
+  }
+
+ protected:
+  Arguments arguments_;
+
+ private:
+  const Functions& functions_;
+};
+
+template <class Functions>
+class MeasuredKernel final : public Kernel {
+ public:
+  explicit MeasuredKernel(Functions functions) : functions_(std::move(functions)) {}
 
   Status run(KernelContext& context) const override {
-    TROUPE_ASSIGN(Arguments arguments, check_(context));
-    TROUPE_RETURN_IF_FAILED(status_of(measure_, arguments, context.device()));
-    TROUPE_RETURN_IF_FAILED(allocate_(arguments, context));
-    if (leaves_out(compute_, arguments, context)) return {};
-    return status_of(compute_, std::as_const(arguments), context.device());
+    TROUPE_ASSIGN(auto arguments, functions_.check(context));
+    TROUPE_RETURN_IF_FAILED(status_of(functions_.measure, arguments, context.device()));
+    TROUPE_RETURN_IF_FAILED(functions_.allocate(arguments, context));
+    if (leaves_out(functions_.compute, arguments, context)) return {};
+    return status_of(functions_.compute, std::as_const(arguments), context.device());
   }
 
   Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
-    TROUPE_ASSIGN(auto arguments, check_(context));
-    return std::unique_ptr<DeviceWork>(std::make_unique<MeasureWork>(std::move(arguments), *this));
+    TROUPE_ASSIGN(auto arguments, functions_.check(context));
+    return std::unique_ptr<DeviceWork>(
+        std::make_unique<MeasureWork<Functions, DeviceWork>>(std::move(arguments), functions_));
   }
 
  private:
-  class MeasureWork final : public DeviceWork {
-   public:
-    MeasureWork(Arguments arguments, const MeasuredKernel& kernel)
-        : arguments_(std::move(arguments)), kernel_(kernel) {}
-    Status compute(DeviceContext& device) override { return status_of(kernel_.measure_, arguments_, device); }
-    Result<std::unique_ptr<DeviceWork>> next(KernelContext& context) override {
-      TROUPE_RETURN_IF_FAILED(kernel_.allocate_(arguments_, context));
-      if (leaves_out(kernel_.compute_, arguments_, context)) return std::unique_ptr<DeviceWork>();
-      return std::unique_ptr<DeviceWork>(
-          std::make_unique<ComputeWork<Arguments, Compute>>(std::move(arguments_), kernel_.compute_));
-    }
-
-   private:
-    Arguments arguments_;
-    const MeasuredKernel& kernel_;
-  };
-
-  const Check check_;
-  const Measure measure_;
-  const Allocate allocate_;
-  const Compute compute_;
+  const Functions functions_;
 };
 
 }  // namespace detail
@@ -151,8 +165,9 @@ std::unique_ptr<Kernel> make_kernel(Check check, Compute compute) {
 template <class Check, class Measure, class Allocate, class Compute>
 std::unique_ptr<Kernel> make_measured_kernel(Check check, Measure measure, Allocate allocate,
                                              Compute compute) {
-  return std::make_unique<detail::MeasuredKernel<Check, Measure, Allocate, Compute>>(
-      std::move(check), std::move(measure), std::move(allocate), std::move(compute));
+  using Functions = detail::MeasuredFunctions<Check, Measure, Allocate, Compute>;
+  return std::make_unique<detail::MeasuredKernel<Functions>>(
+      Functions{std::move(check), std::move(measure), std::move(allocate), std::move(compute)});
 }
 
 /// Return the kernel of an op on one type of device, for a check and a compute function that need no preparation.

@@ -10,43 +10,26 @@
 namespace troupe {
 namespace detail {
 
-template <class Check, class Measure, class Allocate, class Compute>
+template <class Functions>
+class ReadBackMeasureWork final : public MeasureWork<Functions, ReadBackWork> {
+ public:
+  using MeasureWork<Functions, ReadBackWork>::MeasureWork;
+  Tensor& result() override { return this->arguments_.measured; }
+};
+
+template <class Functions>
 class ReadBackGpuKernel final : public ReadBackKernel {
  public:
-  using Arguments = ArgumentsOf<Check>;
-
-  ReadBackGpuKernel(Check checks, Measure measures, Allocate allocates, Compute computes)
-      : check_(std::move(checks)), measure_(std::move(measures)), allocate_(std::move(allocates)),
-        compute_(std::move(computes)) {}
+  explicit ReadBackGpuKernel(Functions functions) : functions_(std::move(functions)) {}
 
   Result<std::unique_ptr<DeviceWork>> check(KernelContext& context) const override {
-    TROUPE_ASSIGN(auto arguments, check_(context));
-    return std::unique_ptr<DeviceWork>(std::make_unique<MeasureWork>(std::move(arguments), *this));
+    TROUPE_ASSIGN(auto arguments, functions_.check(context));
+    return std::unique_ptr<DeviceWork>(
+        std::make_unique<ReadBackMeasureWork<Functions>>(std::move(arguments), functions_));
   }
 
  private:
-  class MeasureWork final : public ReadBackWork {
-   public:
-    MeasureWork(Arguments arguments, const ReadBackGpuKernel& kernel)
-        : arguments_(std::move(arguments)), kernel_(kernel) {}
-    Status compute(DeviceContext& device) override { return status_of(kernel_.measure_, arguments_, device); }
-    Tensor& result() override { return arguments_.measured; }
-    Result<std::unique_ptr<DeviceWork>> next(KernelContext& context) override {
-      TROUPE_RETURN_IF_FAILED(kernel_.allocate_(arguments_, context));
-      if (leaves_out(kernel_.compute_, arguments_, context)) return std::unique_ptr<DeviceWork>();
-      return std::unique_ptr<DeviceWork>(
-          std::make_unique<ComputeWork<Arguments, Compute>>(std::move(arguments_), kernel_.compute_));
-    }
-
-   private:
-    Arguments arguments_;
-    const ReadBackGpuKernel& kernel_;
-  };
-
-  const Check check_;
-  const Measure measure_;
-  const Allocate allocate_;
-  const Compute compute_;
+  const Functions functions_;
 };
 
 }  // namespace detail
@@ -57,8 +40,9 @@ template <class Check, class Measure, class Allocate, class Compute>
 KernelDef measured_gpu_kernel(std::string op, Check check, Measure measure, Allocate allocate,
                               Compute compute) {
   return kernel_on("GPU", std::move(op), [=](const PrepareContext&) {
-    using Kernels = detail::ReadBackGpuKernel<Check, Measure, Allocate, Compute>;
-    return Result<std::unique_ptr<Kernel>>(std::make_unique<Kernels>(check, measure, allocate, compute));
+    using Functions = detail::MeasuredFunctions<Check, Measure, Allocate, Compute>;
+    return Result<std::unique_ptr<Kernel>>(
+        std::make_unique<detail::ReadBackGpuKernel<Functions>>(Functions{check, measure, allocate, compute}));
   });
 }
 
