@@ -4,6 +4,11 @@
 #include <iterator>
 #include <map>
 
+#include "graph/build/gradient_attrs.h"
+#include "graph/build/noted_attrs.h"
+#include "graph/build/recomputation.h"
+#include "graph/build/row_slice.h"
+
 namespace troupe::interop {
 namespace {
 
@@ -77,15 +82,19 @@ std::string_view supported_value(std::string_view op, std::string_view attr) {
 std::optional<AttrKind> internal_attr(std::string_view name) {
   static const std::map<std::string_view, AttrKind> kinds = {
       {"_feed", AttrKind::String},
-      {"_initializer", AttrKind::Bool},
-      {"_local", AttrKind::Bool},
-      {"_queue_runner_cancel", AttrKind::String},
-      {"_queue_runner_close", AttrKind::String},
-      {"_queue_runner_ends", AttrKind::Ints},
-      {"_queue_runner_enqueue", AttrKind::Strings},
-      {"_slice", AttrKind::Ints},
-      {"_slice_of", AttrKind::String},
-      {"_trainable", AttrKind::Bool},
+      {distinct_attr, AttrKind::Bool},
+      {own_gradient_device_attr, AttrKind::Bool},
+      {segment_attr, AttrKind::String},
+      {original_attr, AttrKind::String},
+      {initializer_attr, AttrKind::Bool},
+      {local_attr, AttrKind::Bool},
+      {queue_cancel_attr, AttrKind::String},
+      {queue_close_attr, AttrKind::String},
+      {queue_ends_attr, AttrKind::Ints},
+      {queue_enqueue_attr, AttrKind::Strings},
+      {slice_attr, AttrKind::Ints},
+      {slice_of_attr, AttrKind::String},
+      {trainable_attr, AttrKind::Bool},
   };
   const auto kind = kinds.find(name);
   return kind == kinds.end() ? std::nullopt : std::optional(kind->second);

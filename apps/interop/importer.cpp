@@ -9,6 +9,7 @@
 #include "apps/interop/parse.h"
 #include "apps/interop/tensor_proto.h"
 #include "graph/build/functions.h"
+#include "graph/build/recomputation.h"
 #include "graph/build/signature.h"
 #include "messages/values/device_name.h"
 
@@ -267,10 +268,12 @@ Status Importer::read_attrs(const Insertion& place, const NodeDef& node, const t
     if (!read) return {read.status().code(), "attribute " + name + ": " + read.status().text()};
     spec.attrs.set(name, std::move(*read));
   }
-  // A function that is called several times must not have the same frame in all calls.
+  // A function that is called several times must not have the same frame in all calls. Copies draw what the node of their call draws.
   if (const AttrValue* frame = find_attr(node, "frame_name");
       frame && place.site.function && op.find_attr("frame_name"))
     spec.attrs.set("frame_name", place.site.prefix + frame->s());
+  if (const AttrValue* original = find_attr(node, original_attr))
+    spec.attrs.set(original_attr, place.site.prefix + original->s());
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "apps/interop/attr_value.h"
 #include "apps/interop/tensor_proto.h"
 #include "graph/build/functions.h"
+#include "graph/build/recomputation.h"
 #include "graph/build/shape_context.h"
 #include "graph/build/signature.h"
 
@@ -76,7 +77,10 @@ void write_node(const Graph& graph, const Node& node, const Names& names, NodeDe
   def.set_device(node.device);
   for (const Output& input : node.inputs) def.add_input(names.of(input));
   for (const NodeId control : node.control_inputs) def.add_input('^' + names.of(control));
-  for (const auto& [name, value] : node.attrs) write_attr(value, add_attr(def, name));
+  for (const auto& [name, value] : node.attrs) {
+    const auto* const original = name == original_attr ? std::get_if<std::string>(&value) : nullptr;
+    write_attr(original ? troupe::AttrValue(names.of(*original)) : value, add_attr(def, name));
+  }
   if (!node.colocate_with.empty()) {
     auto& places = *add_attr(def, "_class").mutable_list();
     for (const std::string& other : node.colocate_with) places.add_s("loc:@" + names.of(other));

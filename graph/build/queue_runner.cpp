@@ -1,11 +1,9 @@
 #include "graph/build/queue_runner.h"
 
+#include "graph/build/noted_attrs.h"
+
 namespace troupe {
 namespace {
-
-// Of the node that notes a queue runner: its targets by name, and the codes of its ends.
-constexpr std::string_view enqueue_attr = "_queue_runner_enqueue", close_attr = "_queue_runner_close",
-                           cancel_attr = "_queue_runner_cancel", ends_attr = "_queue_runner_ends";
 
 std::string name_of_target(const Scope& scope, Output target) {
   const Graph& graph = scope.graph();
@@ -31,7 +29,7 @@ std::optional<Output> find_target(const Graph& graph, const Node& note, std::str
 }
 
 std::vector<Code> codes_of(const Node& note) {
-  const auto* const numbers = find<std::vector<int64_t>>(note, ends_attr);
+  const auto* const numbers = find<std::vector<int64_t>>(note, queue_ends_attr);
   if (!numbers) return QueueRunner().ends;
   std::vector<Code> codes;
   for (const int64_t number : *numbers) {
@@ -51,23 +49,23 @@ void add_queue_runner(const Scope& scope, const QueueRunner& runner) {
   for (const Output& target : runner.enqueue) enqueue.push_back(name_of_target(scope, target));
   std::vector<int64_t> ends;
   for (const Code code : runner.ends) ends.push_back(static_cast<int64_t>(code));
-  Attributes attrs{{std::string(enqueue_attr), std::move(enqueue)},
-                   {std::string(ends_attr), std::move(ends)}};
-  if (runner.close) attrs.set(close_attr, name_of_target(scope, *runner.close));
-  if (runner.cancel) attrs.set(cancel_attr, name_of_target(scope, *runner.cancel));
+  Attributes attrs{{std::string(queue_enqueue_attr), std::move(enqueue)},
+                   {std::string(queue_ends_attr), std::move(ends)}};
+  if (runner.close) attrs.set(queue_close_attr, name_of_target(scope, *runner.close));
+  if (runner.cancel) attrs.set(queue_cancel_attr, name_of_target(scope, *runner.cancel));
   scope.without_control().with_name("queue_runner").add("NoOp", {}, std::move(attrs));
 }
 
 std::vector<QueueRunner> queue_runners(const Graph& graph) {
   std::vector<QueueRunner> runners;
   for (const Node& note : graph.nodes()) {
-    const auto* const enqueue = find<std::vector<std::string>>(note, enqueue_attr);
+    const auto* const enqueue = find<std::vector<std::string>>(note, queue_enqueue_attr);
     if (!enqueue) continue;
     QueueRunner& runner = runners.emplace_back();
     for (const std::string& target : *enqueue)
       runner.enqueue.push_back(value_or_throw(graph.find_target(target)));
-    runner.close = find_target(graph, note, close_attr);
-    runner.cancel = find_target(graph, note, cancel_attr);
+    runner.close = find_target(graph, note, queue_close_attr);
+    runner.cancel = find_target(graph, note, queue_cancel_attr);
     runner.ends = codes_of(note);
   }
   return runners;

@@ -3,19 +3,14 @@
 #include "graph/build/graph.h"
 
 namespace troupe {
-namespace {
-
-constexpr std::string_view whole_attr = "_slice_of";
-
-}  // namespace
 
 void set_row_slice(Attributes& attrs, const RowSlice& slice) {
-  attrs.set(whole_attr, slice.of);
+  attrs.set(slice_of_attr, slice.of);
   attrs.set(slice_attr, std::vector<int64_t>{slice.rows, slice.first, slice.stride, slice.count});
 }
 
 std::optional<RowSlice> row_slice_of(const Node& node) {
-  const AttrValue *const whole = node.attrs.find(whole_attr), *const numbers = node.attrs.find(slice_attr);
+  const AttrValue *const whole = node.attrs.find(slice_of_attr), *const numbers = node.attrs.find(slice_attr);
   const auto* const name = whole ? std::get_if<std::string>(whole) : nullptr;
   const auto* const list = numbers ? std::get_if<std::vector<int64_t>>(numbers) : nullptr;
   if (!name || !list || list->size() != 4 || node.output_shapes.empty()) return {};

@@ -1,5 +1,5 @@
 // RowSlice: which rows of a larger tensor a part of it holds. A large variable is cut by its rows into parts, each a variable
-// of its own, and internal attributes of the parts' nodes say what they are parts of (_slice_of, _slice). Checkpoints use them
+// of its own, and internal attributes of the parts' nodes say what they are parts of. Checkpoints use them
 // to save and restore one logical variable, however it is cut; random nodes use _slice to draw some rows of a larger tensor.
 // Plain values; any thread.
 #pragma once
@@ -33,6 +33,8 @@ struct RowSlice {
   friend bool operator==(const RowSlice&, const RowSlice&) = default;
 };
 
+/// The attribute with the name of the whole.
+inline constexpr std::string_view slice_of_attr = "_slice_of";
 /// The attribute with the numbers of a slice: {rows, first, stride, count}.
 inline constexpr std::string_view slice_attr = "_slice";
 

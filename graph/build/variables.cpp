@@ -1,20 +1,14 @@
 #include "graph/build/variables.h"
 
+#include "graph/build/noted_attrs.h"
+
 namespace troupe {
 namespace {
-
-constexpr std::string_view trainable_attr = "_trainable", local_attr = "_local",
-                           initializer_attr = "_initializer";
 
 enum class Kind : uint8_t { Global, Local };
 
 bool is_variable(const Node& node) {
   return node.attrs.find(trainable_attr) != nullptr && !node.output_types.empty();
-}
-
-/// An imported graph may say so of any node.
-bool is_initializer(const Node& node) {
-  return node.attrs.find(initializer_attr) != nullptr && node.inputs.size() == 2;
 }
 
 bool is_local(const Node& node) { return node.attrs.find(local_attr) != nullptr; }
@@ -46,11 +40,11 @@ std::vector<Output> variables_of(const Graph& graph, Kind kind) {
 
 Output initializer_of(const Scope& scope, Kind kind, std::string_view name) {
   const Graph& graph = scope.graph();
-  std::vector<Output> assigns;
-  for (const Node& node : graph.nodes())
-    if (is_initializer(node) && is_local(graph.node(node.inputs[0].node)) == (kind == Kind::Local))
-      assigns.push_back({node.id, Output::control});
-  return scope.with_name(name).group(assigns);
+  std::vector<Output> targets;
+  for (const Initializer& initializer : initializers(graph))
+    if (is_local(graph.node(initializer.variable.node)) == (kind == Kind::Local))
+      targets.push_back({initializer.node, Output::control});
+  return scope.with_name(name).group(targets);
 }
 
 /// Whether the node outputs a variable, of the builder or of an imported graph.
@@ -107,9 +101,17 @@ std::vector<Output> trainable_variables(const Graph& graph) {
   return result;
 }
 
-Output initial_value(const Graph& graph, Output variable) {
+std::vector<Initializer> initializers(const Graph& graph) {
+  std::vector<Initializer> result;
   for (const Node& node : graph.nodes())
-    if (is_initializer(node) && node.inputs[0] == variable) return node.inputs[1];
+    if (node.attrs.find(initializer_attr) && node.inputs.size() == 2)
+      result.push_back({node.id, node.inputs[0], node.inputs[1]});
+  return result;
+}
+
+Output initial_value(const Graph& graph, Output variable) {
+  for (const Initializer& initializer : initializers(graph))
+    if (initializer.variable == variable) return initializer.value;
   throw Error(invalid_argument("the node '" + graph.node(variable.node).name + "' has no initial value"));
 }
 

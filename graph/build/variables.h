@@ -1,5 +1,5 @@
 // Variables for the graph builder: a VariableV2 with an Assign that gives it its first value. The variables
-// of a graph are found by internal attributes of its nodes (_trainable, _local and _initializer), so only the graph
+// of a graph are found by internal attributes of its nodes (noted_attrs.h), so only the graph
 // has to be passed around. Failures throw Error, as in the graph builder. One thread at a time per graph.
 //
 //   auto w = variable(g, zeros(g, {784, 10}), "w");
@@ -40,6 +40,13 @@ std::vector<Output> local_variables(const Graph& graph);
 /// Returns the variables that optimizers change.
 std::vector<Output> trainable_variables(const Graph& graph);
 
+/// The node that gives a variable its first value.
+struct Initializer {
+  NodeId node = 0;
+  Output variable, value;
+};
+/// Returns the initializers of all variables, in the order in which they were added.
+std::vector<Initializer> initializers(const Graph& graph);
 /// Returns the value that initializer() gives a variable which variable() returned.
 Output initial_value(const Graph& graph, Output variable);
 /// Returns a target that gives every variable its first value, except the local ones. It knows the

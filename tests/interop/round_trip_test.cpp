@@ -1,11 +1,13 @@
 // What is written and read again is the same graph: every op of the table, loops, conditionals, colocation, devices.
 #include <boost/test/unit_test.hpp>
+#include <set>
 
 #include "apps/interop/write_graph.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/functions.h"
 #include "graph/build/gradients.h"
 #include "graph/build/graph_text.h"
+#include "graph/build/recomputation.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/interop/graph_file.h"
@@ -199,6 +201,39 @@ BOOST_AUTO_TEST_CASE(devices_colocation_variables) {
   initializer(g);
   BOOST_TEST(graph.node(y.node).colocate_with.size() == 1u);
   check_round_trip(graph);
+}
+
+// The gradient of what a segment multiplies by a random mask draws the mask again: the copy of the random node names the original.
+Output gradient_of_masked(const Scope& g, Output x) {
+  const Scope part = g.recomputed("part");
+  const Output masked = mul(part, sin(part, x), random_uniform(part, shape(part, x), f32));
+  return dense(g, gradients(g, {sum(g, square(g, masked))}, {x})[0], x);
+}
+
+BOOST_AUTO_TEST_CASE(segments_that_gradients_compute_again) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  gradient_of_masked(g, placeholder(g, f32, {3}));
+  check_round_trip(graph);
+}
+
+BOOST_AUTO_TEST_CASE(segments_in_functions) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const FunctionSignature slope{"slope", {f32}, {f32}, true};
+  define_function(graph, slope, [](const Scope& s, const std::vector<Output>& in) {
+    return std::vector{gradient_of_masked(s, in[0])};
+  });
+  const Output x = placeholder(g, f32, {3}, "x");
+  call(g, slope, {call(g, slope, {x})[0]});
+  const Graph again = value_or_throw(read(interop::write_graph_def(graph, Format::Binary)));
+  std::set<std::string> originals;
+  for (const Node& node : again.nodes())
+    if (const AttrValue* const original = node.attrs.find(original_attr)) {
+      originals.insert(std::get<std::string>(*original));
+      BOOST_TEST(again.find(std::get<std::string>(*original)) != nullptr);
+    }
+  BOOST_TEST(originals.size() == 2U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
