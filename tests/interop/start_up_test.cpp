@@ -143,6 +143,9 @@ BOOST_AUTO_TEST_CASE(the_variables_and_queue_runners_of_tensorflow_are_those_of_
     const std::vector<std::string> expected = {"w1", "w2", "table/part_0", "table/part_1"};
     BOOST_TEST(trainable == expected);
     BOOST_TEST(std::ranges::count(names_of(graph, variables(graph)), "beta1_power") == 1);
+    const RowSlice parts[] = {{"table", 5, 0, 1, 3}, {"table", 5, 3, 1, 2}};
+    for (const int part : {0, 1})
+      BOOST_TEST((row_slice_of(*graph.find("table/part_" + std::to_string(part))) == parts[part]));
     const Output initialize = initializer(Scope(graph));
     Session session = runtime.session(graph);
     session.run({initialize});
@@ -161,13 +164,16 @@ BOOST_AUTO_TEST_CASE(files_of_tensorflow_keep_what_a_graph_notes) {
   variable(g, g.constant(Tensor::scalar(4.0f)), "w");
   variable(g, g.constant(Tensor::scalar(1.0f)), "steps", false);
   local_variable(g, g.constant(Tensor::scalar(5.0f)), "count");
+  const RowSlice rows{"table", 6, 4, 1, 2};
+  variable_part(g, g.constant(Tensor::vector<float>({1, 2})), "table/part_1", rows);
   string_input_producer(g, g.constant(Tensor::vector<std::string>({"a", "b"})), {});
   const Graph copies[] = {read_graph_def(write_graph_def(graph), runtime.ops()),
                           read_meta_graph(write_meta_graph(graph), runtime.ops())};
   for (const Graph& copy : copies) {
     BOOST_TEST(copy.size() == graph.size());
-    BOOST_TEST(names_of(copy, trainable_variables(copy)) == std::vector<std::string>{"w"});
-    BOOST_TEST((names_of(copy, variables(copy)) == std::vector<std::string>{"w", "steps"}));
+    BOOST_TEST((names_of(copy, trainable_variables(copy)) == std::vector<std::string>{"w", "table/part_1"}));
+    BOOST_TEST((names_of(copy, variables(copy)) == std::vector<std::string>{"w", "steps", "table/part_1"}));
+    BOOST_TEST((row_slice_of(*copy.find("table/part_1")) == rows));
     BOOST_TEST(names_of(copy, local_variables(copy)) == names_of(graph, local_variables(graph)));
     const auto before = queue_runners(graph), after = queue_runners(copy);
     BOOST_TEST_REQUIRE(after.size() == before.size());
@@ -178,7 +184,7 @@ BOOST_AUTO_TEST_CASE(files_of_tensorflow_keep_what_a_graph_notes) {
   const auto meta = value_or_throw(interop::read_meta_graph(write_meta_graph(graph), runtime.ops()));
   const auto runners = value_or_throw(interop::queue_runners_of(meta));
   BOOST_TEST(names_of(meta.graph, runners.at(0).enqueue) == names_of(graph, queue_runners(graph)[0].enqueue));
-  BOOST_TEST(value_or_throw(interop::initializers_of(meta, "variables")).size() == 2u);
+  BOOST_TEST(value_or_throw(interop::initializers_of(meta, "variables")).size() == 3u);
 }
 
 // A file may note anything of any node.
