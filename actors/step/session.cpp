@@ -17,6 +17,17 @@
 #include "messages/wire/texts_wire.h"
 
 namespace troupe {
+namespace {
+
+/// Returns what `ask` returns, which waits for an answer.
+template <class Ask>
+Result<AnyMessage> around_wait(const Ask& ask) {
+  std::optional<Result<AnyMessage>> answer;
+  AroundWaits::call([&] { answer = ask(); });
+  return std::move(*answer);
+}
+
+}  // namespace
 
 Session::Impl::~Impl() {
   for (const ActorRef& runners : queue_runners) engine().stop(runners);
@@ -27,9 +38,7 @@ Session::Impl::~Impl() {
 }
 
 Result<AnyMessage> Session::Impl::call_around(AnyMessage message) const {
-  std::optional<Result<AnyMessage>> answer;
-  AroundWaits::call([&] { answer = call(std::move(message)); });
-  return std::move(*answer);
+  return around_wait([&] { return call(std::move(message)); });
 }
 
 Status Session::Impl::extend() {
@@ -210,7 +219,7 @@ ActorRef Session::Impl::coordinator() const {
 }
 
 AnyMessage Session::Impl::ask_coordinator(AnyMessage message) const {
-  return located(engine().call(coordinator(), std::move(message)));
+  return located(around_wait([&] { return engine().call(coordinator(), std::move(message)); }));
 }
 
 AnyMessage Session::Impl::located(Result<AnyMessage> answer) const {
@@ -235,7 +244,7 @@ PendingSave::State& PendingSave::state() const {
 SavedCheckpoint PendingSave::wait() {
   if (std::exchange(state().taken, true))
     throw Error(failed_precondition("the result of this save has been returned before"));
-  state_->session.parts.node.scheduler.wait([this] { return done(); }, 0);
+  AroundWaits::call([&] { state_->session.parts.node.scheduler.wait([this] { return done(); }, 0); });
   const Message<wire::CheckpointSaved> saved(state_->session.located(std::move(state_->answer)));
   return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
 }
@@ -311,6 +320,18 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
   const std::lock_guard lock(impl_->mutex);
   impl_->queue_runners.push_back(spawn_queue_runners(impl_->parts.node, impl_->parts.master,
                                                      ++impl_->last_queue_runners, std::move(steps)));
+}
+
+void Session::start_queue_runners() {
+  const std::vector<QueueRunner> all = queue_runners(impl_->parts.graph);
+  const size_t first = impl_->noted_runners_started.exchange(all.size());
+  if (first == all.size()) return;
+  try {
+    start_queue_runners({all.begin() + static_cast<ptrdiff_t>(first), all.end()});
+  } catch (...) {
+    impl_->noted_runners_started = first;
+    throw;
+  }
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {

@@ -34,7 +34,7 @@ struct StepOptions {
   /// step may see a value that is partly changed, and a change may be lost. Values that were read before the phase stay as they
   /// are. The numbers of later phases must be higher. Variables on GPUs and mirrored ones are changed one after the other.
   uint64_t unlocked_phase = 0;
-  /// If non-null, cancels the step when it is cancelled. Partial runs take none: they are cancelled by dropping them.
+  /// If non-null, cancels the step when it is cancelled. For a partial run it must live until the last copy of the run is destroyed.
   const Cancellation* cancellation = nullptr;
   /// If non-null, receives the profile of the step, one entry per device.
   std::vector<DeviceProfile>* profile = nullptr;
@@ -158,6 +158,8 @@ class Session {
   /// Starts an actor that runs the steps of these queue runners beside those of the caller. The runners of an earlier call go
   /// on.
   void start_queue_runners(const std::vector<QueueRunner>& runners);
+  /// Does so for the queue runners that the graph notes (queue_runners()), but for those that an earlier call has started.
+  void start_queue_runners();
   /// Stops all queue runners: none begins another step, and those that run are cancelled. Returns when their steps have ended.
   /// Throws the first failure of a step that is not an end of its runner, also if it is long ago; throws DeadlineExceeded after
   /// `timeout`.

@@ -93,7 +93,8 @@ struct Session::Impl {
   std::mutex mutex;  ///< guards the members up to `last_queue_runners`
   std::map<Key, PreparedStep> steps;
   std::vector<ActorRef> queue_runners;
-  uint32_t last_queue_runners = 0;  ///< the number of the role that was started last
+  uint32_t last_queue_runners = 0;               ///< the number of the role that was started last
+  std::atomic<size_t> noted_runners_started{0};  ///< how many of the queue runners that the graph notes
   std::atomic<uint64_t> last_call{0}, last_state{0};
   std::atomic<bool> closed{false};
 };

@@ -148,4 +148,8 @@ void raise_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+void raise_signals_if_cancelled(const Error& error) {
+  if (error.status().code() == Code::Cancelled) raise_signals();
+}
+
 }  // namespace troupe::python

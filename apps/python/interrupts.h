@@ -5,6 +5,7 @@
 #pragma once
 
 #include "actors/step/cancellation.h"
+#include "messages/values/status.h"
 
 namespace troupe::python {
 
@@ -28,5 +29,7 @@ bool on_main_thread();
 Cancellation& main_cancellation();
 /// Throws what the handlers of pending signals raise, KeyboardInterrupt for Ctrl-C. Needs the GIL.
 void raise_signals();
+/// Does so if the error says that a step was cancelled. Needs the GIL.
+void raise_signals_if_cancelled(const Error& error);
 
 }  // namespace troupe::python

@@ -46,7 +46,7 @@ py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const p
       return session.session.partial_run(handle.run, feeds, fetched.outputs());
     }());
   } catch (const Error& error) {
-    if (error.status().code() == Code::Cancelled) raise_signals();
+    raise_signals_if_cancelled(error);
     throw;
   }
 }

@@ -8,7 +8,6 @@
 #include "apps/python/partial_runs.h"
 #include "apps/python/steps.h"
 #include "apps/python/values.h"
-#include "graph/build/queue_runner.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -131,14 +130,14 @@ std::string save(SessionHandle& session, const std::string& folder, uint64_t rou
                  size_t keep, bool pinned) {
   require_open(session);
   const SaveOptions options{.round = round, .note = note, .keep = keep, .pinned = pinned};
-  const py::gil_scoped_release released;
+  const WaitsWithoutGil waits;
   return session.session.save(folder, options).folder;
 }
 
 py::dict restore(SessionHandle& session, const std::string& folder, const std::string& name) {
   require_open(session);
   const RestoredCheckpoint restored = [&] {
-    const py::gil_scoped_release released;
+    const WaitsWithoutGil waits;
     return session.session.restore(folder, name);
   }();
   py::dict result;
@@ -150,18 +149,10 @@ py::dict restore(SessionHandle& session, const std::string& folder, const std::s
   return result;
 }
 
-/// Starts the queue runners that the graph notes, but for those of earlier calls.
 void start_queue_runners(SessionHandle& session) {
   require_open(session);
-  const std::vector<QueueRunner> all = queue_runners(session.graph->graph);
-  const size_t first = std::exchange(session.queue_runners, all.size());  // other threads may start some, too
   const WaitsWithoutGil waits;
-  try {
-    session.session.start_queue_runners({all.begin() + static_cast<ptrdiff_t>(first), all.end()});
-  } catch (...) {
-    session.queue_runners = first;
-    throw;
-  }
+  session.session.start_queue_runners();
 }
 
 void stop_queue_runners(SessionHandle& session, double timeout) {
@@ -204,11 +195,11 @@ void bind_session(py::module_& module) {
                                 options_of(seed, soft_placement, simplify, start_timeout, tasks, share_state,
                                            device_choice, lossy_transfers));
           }),
-          py::arg("graph"), py::kw_only(), py::arg("seed") = py::none(), py::arg("soft_placement") = false,
-          py::arg("simplify") = true, py::arg("master") = py::none(), py::arg("cluster") = py::none(),
-          py::arg("tasks") = std::vector<std::string>(), py::arg("share_state") = py::none(),
-          py::arg("start_timeout") = 60.0, py::arg("device_choice") = "first_feasible",
-          py::arg("lossy_transfers") = false)
+          py::arg("graph").none(false), py::kw_only(), py::arg("seed") = py::none(),
+          py::arg("soft_placement") = false, py::arg("simplify") = true, py::arg("master") = py::none(),
+          py::arg("cluster") = py::none(), py::arg("tasks") = std::vector<std::string>(),
+          py::arg("share_state") = py::none(), py::arg("start_timeout") = 60.0,
+          py::arg("device_choice") = "first_feasible", py::arg("lossy_transfers") = false)
       .def_property_readonly("graph", [](const SessionHandle& session) { return session.graph; })
       .def("run", &run_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
            py::arg("timeout") = py::none(),

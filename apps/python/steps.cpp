@@ -88,7 +88,8 @@ FedValues fed_values(const std::optional<py::dict>& feed_dict, const GraphRef& g
   if (!feed_dict) return fed;
   for (const auto& [key, value] : *feed_dict) {
     fed.emplace_back(to_output(key, graph), py::reinterpret_borrow<py::object>(value));
-    throw_if_failed(graph->graph.check_tensor(fed.back().first));
+    if (const Status status = graph->graph.check_tensor(fed.back().first); !status.ok())
+      throw Error(invalid_argument("a feed " + status.text()));
   }
   return fed;
 }
@@ -132,7 +133,7 @@ std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeo
     return results;
   } catch (const Error& error) {
     keep_while_used(std::move(feeds));
-    if (error.status().code() == Code::Cancelled) raise_signals();
+    raise_signals_if_cancelled(error);
     throw;
   }
 }

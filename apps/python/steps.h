@@ -18,7 +18,8 @@
 
 namespace troupe::python {
 
-/// While it lives, the calling thread releases the GIL where it waits while steps are prepared: functions of Python may run then.
+/// While it lives, the calling thread releases the GIL where it waits (AroundWaits), and holds it where the graph is read, to which
+/// other threads of Python may add nodes.
 struct WaitsWithoutGil : AroundWaits {
   WaitsWithoutGil();
 };
@@ -41,7 +42,6 @@ struct SessionHandle {
   using Signature = std::pair<std::vector<Output>, std::vector<Output>>;
   std::map<Signature, std::shared_ptr<Step>> steps;
   uint64_t uses = 0;
-  size_t queue_runners = 0;  ///< how many of those that the graph notes have been started
   bool closed = false;
 };
 using SessionRef = std::shared_ptr<SessionHandle>;

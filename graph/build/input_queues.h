@@ -6,7 +6,7 @@
 //   const auto line = g.outputs(g.add_one("ReaderReadV2", {g.add_one("TextLineReaderV2", {}), files}))[1];
 //   const auto lines = batch(g, {line}, {.batch_size = 32, .allow_smaller_final_batch = true})[0];
 //   session.run({local_initializer(g)});                    // the counters of epochs
-//   session.start_queue_runners(queue_runners(graph));
+//   session.start_queue_runners();
 //   while (true) session.run({train, lines});               // until OutOfRange, the end of the input
 //   session.stop_queue_runners();                           // throws the failure of a step that fills a queue, if there was one
 //

@@ -3,7 +3,7 @@
 // around. Failures throw Error, as in the graph builder. One thread at a time per graph. Public header: it uses only std and
 // Troupe's own types.
 //
-//   session.start_queue_runners(queue_runners(graph));      // after the initialisers have run
+//   session.start_queue_runners();      // all that the graph notes, after the initialisers have run
 #pragma once
 
 #include <optional>

@@ -198,7 +198,7 @@ BOOST_FIXTURE_TEST_CASE(the_failure_of_a_queue_runner_reaches_the_program, Waiti
     coordinator.start("trainer", [&] {
       while (!coordinator.should_stop()) session.run({taken});
     });
-  session.start_queue_runners(queue_runners(graph));
+  session.start_queue_runners();
   const Status failure = failure_of([&] { coordinator.join(); });
   BOOST_TEST((failure.code() == Code::InvalidArgument), failure.message());
   BOOST_TEST(failure.node() == "Placeholder");

@@ -42,7 +42,7 @@ struct Fixture {
     const Output initialize = local_initializer(g);
     Session session = runtime.session(graph, options);
     session.run({initialize});
-    session.start_queue_runners(queue_runners(graph));
+    session.start_queue_runners();
     return session;
   }
 
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_step_without_rows_fails_with_the_cause) {
 BOOST_AUTO_TEST_CASE(counters_that_nobody_initialised_are_the_cause_of_the_end) {
   const Output value = dequeue(range_input_producer(g, number(3), {.num_epochs = 1}));
   Session session = runtime.session(graph);
-  session.start_queue_runners(queue_runners(graph));
+  session.start_queue_runners();
   BOOST_TEST((failure_of([&] { session.run({value}); }).code() == Code::OutOfRange));
   const Status failure = failure_of([&] { session.stop_queue_runners(); });
   BOOST_TEST((failure.code() == Code::FailedPrecondition), failure.message());

@@ -127,6 +127,29 @@ def test_checkpoints(graph, tmp_path):
             session.restore(str(tmp_path / "none"))
 
 
+def test_a_graph_grows_while_its_variables_are_saved_and_restored(graph, tmp_path):
+    v = troupe.variable([1.0, 2.0])
+    saved = threading.Event()
+
+    def grow():
+        with graph:
+            while not saved.is_set():
+                troupe.constant(1)
+
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        thread = threading.Thread(target=grow)
+        thread.start()
+        try:
+            for i in range(20):
+                session.save(str(tmp_path), round=i)
+                assert session.restore(str(tmp_path))["round"] == i
+        finally:
+            saved.set()
+            thread.join()
+        assert session.run(v).tolist() == [1, 2]
+
+
 def endless():
     """Returns a step that ends only if it is cancelled."""
     queue = troupe.ops.fifo_queue(["float32"], shapes=[[]])
