@@ -108,9 +108,11 @@ set(TROUPE_PUBLIC_HEADERS
   apps/service.h
 
   # The C interface.
+  apps/c/checkpoint.h
   apps/c/cluster.h
   apps/c/graph.h
   apps/c/model.h
+  apps/c/partial_run.h
   apps/c/runtime.h
   apps/c/session.h
   apps/c/status.h

@@ -2,9 +2,9 @@
 
 #include "apps/c/graph_handle.h"
 #include "apps/c/handles.h"
-#include "apps/interop/read_graph.h"
-#include "apps/interop/write_graph.h"
+#include "apps/inference/graph_def.h"
 #include "graph/build/gradients.h"
+#include "graph/build/variables.h"
 
 namespace troupe::c {
 namespace {
@@ -13,6 +13,22 @@ static_assert(TROUPE_CONTROL == Output::control);
 
 troupe_graph* handle_of(const std::shared_ptr<Runtime>& runtime, Graph graph) {
   return new troupe_graph{std::make_shared<SharedGraph>(SharedGraph{runtime, std::move(graph)})};
+}
+
+template <class Reader>
+void read(troupe_runtime* runtime, const void* bytes, size_t size, troupe_graph** graph, Reader reader) {
+  const auto& kept = needed(runtime, "runtime").runtime;
+  const auto content = array(static_cast<const char*>(bytes), size, "bytes");
+  auto& result = needed(graph, "graph");
+  result = handle_of(kept, reader({content.data(), content.size()}, kept->ops()));
+}
+
+template <class Writer>
+void write(const troupe_graph* graph, char** bytes, size_t* size, Writer writer) {
+  const Graph& written = needed(graph, "graph").shared->graph;
+  auto& result = needed(bytes, "bytes");
+  auto& length = needed(size, "size");
+  hand_over(writer(written), result, length);
 }
 
 }  // namespace
@@ -38,24 +54,22 @@ troupe_code troupe_graph_create(troupe_runtime* runtime, troupe_graph** graph) {
 }
 
 troupe_code troupe_graph_read(troupe_runtime* runtime, const void* bytes, size_t size, troupe_graph** graph) {
-  return guarded([&] {
-    const auto& kept = needed(runtime, "runtime").runtime;
-    const auto content = array(static_cast<const char*>(bytes), size, "bytes");
-    auto& result = needed(graph, "graph");
-    result = handle_of(
-        kept, value_or_throw(troupe::interop::read_graph_def({content.data(), content.size()}, kept->ops())));
-  });
+  return guarded([&] { read(runtime, bytes, size, graph, troupe::read_graph_def); });
+}
+
+troupe_code troupe_graph_read_meta(troupe_runtime* runtime, const void* bytes, size_t size,
+                                   troupe_graph** graph) {
+  return guarded([&] { read(runtime, bytes, size, graph, troupe::read_meta_graph); });
 }
 
 void troupe_graph_destroy(troupe_graph* graph) { delete graph; }
 
 troupe_code troupe_graph_write(const troupe_graph* graph, char** bytes, size_t* size) {
-  return guarded([&] {
-    const Graph& written = needed(graph, "graph").shared->graph;
-    auto& result = needed(bytes, "bytes");
-    auto& length = needed(size, "size");
-    hand_over(troupe::interop::write_graph_def(written, troupe::interop::Format::Binary), result, length);
-  });
+  return guarded([&] { write(graph, bytes, size, troupe::write_graph_def); });
+}
+
+troupe_code troupe_graph_write_meta(const troupe_graph* graph, char** bytes, size_t* size) {
+  return guarded([&] { write(graph, bytes, size, troupe::write_meta_graph); });
 }
 
 troupe_code troupe_graph_find(const troupe_graph* graph, const char* name, troupe_output* output) {
@@ -92,5 +106,14 @@ troupe_code troupe_graph_gradients(troupe_graph* graph, const troupe_output* ys,
     std::vector<troupe::Output> made;
     for (size_t i = 0; i < x_count; ++i) made.push_back(dense(scope, all[i], by[i]));
     for (size_t i = 0; i < x_count; ++i) results[i] = output_of(made[i]);
+  });
+}
+
+troupe_code troupe_graph_initializer(troupe_graph* graph, troupe_output* target) {
+  return guarded([&] {
+    const troupe::Scope scope(needed(graph, "graph").shared->graph);
+    auto& result = needed(target, "target");
+    result =
+        output_of(scope.group({initializer(scope), local_initializer(scope), tables_initializer(scope)}));
   });
 }

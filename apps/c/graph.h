@@ -25,9 +25,15 @@ TROUPE_C troupe_code troupe_graph_create(troupe_runtime* runtime, troupe_graph**
 /// ResourceExhausted if it is too large.
 TROUPE_C troupe_code troupe_graph_read(troupe_runtime* runtime, const void* bytes, size_t size,
                                        troupe_graph** graph);
+/// Does the same for a MetaGraphDef of TensorFlow in binary form. The variables and queue runners of its collections are those of the
+/// graph. Fails with DataLoss or NotFound as well, if a queue runner is damaged.
+TROUPE_C troupe_code troupe_graph_read_meta(troupe_runtime* runtime, const void* bytes, size_t size,
+                                            troupe_graph** graph);
 TROUPE_C void troupe_graph_destroy(troupe_graph* graph);
 /// Returns the graph as a GraphDef in binary form. The caller releases the bytes with troupe_bytes_destroy().
 TROUPE_C troupe_code troupe_graph_write(const troupe_graph* graph, char** bytes, size_t* size);
+/// Returns it as a MetaGraphDef, which TensorFlow's import_meta_graph() reads, with its variables and queue runners.
+TROUPE_C troupe_code troupe_graph_write_meta(const troupe_graph* graph, char** bytes, size_t* size);
 
 /// Finds "name" or "name:1", or "^name", which is the node itself. Fails with NotFound and the most similar name.
 TROUPE_C troupe_code troupe_graph_find(const troupe_graph* graph, const char* name, troupe_output* output);
@@ -78,6 +84,9 @@ TROUPE_C troupe_code troupe_node_add(troupe_node* node, troupe_output* added);
 TROUPE_C troupe_code troupe_graph_gradients(troupe_graph* graph, const troupe_output* ys, size_t y_count,
                                             const troupe_output* xs, size_t x_count,
                                             troupe_output* gradients);
+
+/// Adds a target that gives every variable its first value and fills every table. It knows those that the graph notes so far.
+TROUPE_C troupe_code troupe_graph_initializer(troupe_graph* graph, troupe_output* target);
 
 #ifdef __cplusplus
 }

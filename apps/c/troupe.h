@@ -2,9 +2,11 @@
 // C11 and C++.
 #pragma once
 
+#include "apps/c/checkpoint.h"
 #include "apps/c/cluster.h"
 #include "apps/c/graph.h"
 #include "apps/c/model.h"
+#include "apps/c/partial_run.h"
 #include "apps/c/runtime.h"
 #include "apps/c/session.h"
 #include "apps/c/status.h"

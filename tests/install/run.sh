@@ -121,6 +121,7 @@ build_consumer "$here/consumer" consumer
 run "$work/consumer/citizen"
 run "$work/consumer/c_nulls"
 run "$work/consumer/c_graphs"
+run "$work/consumer/c_sessions" "$work/c_checkpoints"
 mkdir "$work/c_cluster"
 run "$work/consumer/c_clusters" "$prefix/bin/troupe" "$work/c_cluster"
 run "$work/consumer/c_models" "$source/examples/digits.toml" "$work/c_runs"

@@ -28,7 +28,10 @@ static void handles(void) {
   REFUSED(troupe_cancellation_cancel(NULL));
   REFUSED(troupe_graph_create(NULL, NULL));
   REFUSED(troupe_graph_read(NULL, NULL, 0, NULL));
+  REFUSED(troupe_graph_read_meta(NULL, NULL, 0, NULL));
   REFUSED(troupe_graph_write(NULL, NULL, NULL));
+  REFUSED(troupe_graph_write_meta(NULL, NULL, NULL));
+  REFUSED(troupe_graph_initializer(NULL, NULL));
   REFUSED(troupe_graph_find(NULL, NULL, NULL));
   REFUSED(troupe_graph_size(NULL, NULL));
   REFUSED(troupe_graph_node(NULL, 0, NULL, NULL));
@@ -54,6 +57,14 @@ static void handles(void) {
   REFUSED(troupe_session_device_count(NULL, NULL));
   REFUSED(troupe_session_device(NULL, 0, NULL));
   REFUSED(troupe_session_run(NULL, NULL, NULL));
+  REFUSED(troupe_session_profile(NULL, NULL, NULL, NULL, NULL));
+  REFUSED(troupe_session_start_queue_runners(NULL));
+  REFUSED(troupe_session_stop_queue_runners(NULL, 0));
+  REFUSED(troupe_session_save(NULL, NULL, NULL, NULL));
+  REFUSED(troupe_session_restore(NULL, NULL, NULL, NULL));
+  REFUSED(troupe_checkpoint_describe(NULL, NULL));
+  REFUSED(troupe_partial_run_create(NULL, NULL, NULL));
+  REFUSED(troupe_partial_run_continue(NULL, NULL, NULL));
   REFUSED(troupe_session_cancel(NULL));
   REFUSED(troupe_session_close(NULL, 0));
   REFUSED(troupe_model_load(NULL, 0, NULL));
@@ -130,6 +141,8 @@ int main(void) {
   troupe_bytes_destroy(NULL);
   troupe_node_destroy(NULL);
   troupe_session_destroy(NULL);
+  troupe_checkpoint_destroy(NULL);
+  troupe_partial_run_destroy(NULL);
   troupe_model_destroy(NULL);
   troupe_run_file_destroy(NULL);
   troupe_training_destroy(NULL);
