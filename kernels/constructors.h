@@ -130,6 +130,7 @@ inline Output igamma(const Scope& g, Argument a, Argument x) { return g.call("ig
 inline Output igamma_grad_a(const Scope& g, Argument a, Argument x) { return g.call("igamma_grad_a", {a, x}); }
 inline Output igammac(const Scope& g, Argument a, Argument x) { return g.call("igammac", {a, x}); }
 inline Output imag(const Scope& g, Argument input, DType dtype = f32) { return g.call("imag", {input, dtype}); }
+inline Output image_projective_transform(const Scope& g, Argument images, Argument transforms, Argument output_shape, const std::string& interpolation, const std::string& fill_mode = "CONSTANT", Argument fill_value = 0) { return g.call("image_projective_transform", {images, transforms, output_shape, interpolation, fill_mode, fill_value}); }
 inline Output invert(const Scope& g, Argument x) { return g.call("invert", {x}); }
 inline Output invert_permutation(const Scope& g, Argument x) { return g.call("invert_permutation", {x}); }
 inline Output irfft(const Scope& g, Argument input, Argument fft_length, DType dtype = f32) { return g.call("irfft", {input, fft_length, dtype}); }

@@ -56,6 +56,7 @@ void add_max_pool_on_gpu(OpLibrary& library);
 void add_moving_average_on_gpu(OpLibrary& library);
 void add_one_hot_on_gpu(OpLibrary& library);
 void add_pad_on_gpu(OpLibrary& library);
+void add_projective_transform_on_gpu(OpLibrary& library);
 void add_quantize_and_dequantize_on_gpu(OpLibrary& library);
 void add_random_on_gpu(OpLibrary& library);
 void add_reductions_on_gpu(OpLibrary& library);
@@ -137,6 +138,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_moving_average_on_gpu(library);
   add_one_hot_on_gpu(library);
   add_pad_on_gpu(library);
+  add_projective_transform_on_gpu(library);
   add_quantize_and_dequantize_on_gpu(library);
   add_random_on_gpu(library);
   add_reductions_on_gpu(library);

@@ -127,6 +127,7 @@ void add_quantized_norm_ops(OpLibrary& library);
 void add_quantized_pools(OpLibrary& library);
 void add_quantized_products(OpLibrary& library);
 void add_queue_ops(OpLibrary& library);
+void add_projective_transform_ops(OpLibrary& library);
 void add_ragged_gather(OpLibrary& library);
 void add_ragged_range(OpLibrary& library);
 void add_ragged_to_sparse(OpLibrary& library);
@@ -350,6 +351,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_quantized_pools(*library);
   add_quantized_products(*library);
   add_queue_ops(*library);
+  add_projective_transform_ops(*library);
   add_ragged_gather(*library);
   add_ragged_range(*library);
   add_ragged_to_sparse(*library);

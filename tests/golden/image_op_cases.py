@@ -227,4 +227,32 @@ def glimpses():
         case(op, image, i32([2, 2]), zeros([2, 2]), uniform_noise=False, noise="pink", fails=True)
 
 
-FAMILIES = (resizing, resizing_gradients, scaling, cropping, colors, contrast, suppression, drawing, glimpses)
+# A turn, a shear that mirrors, and a perspective whose horizon is crossed.
+TURNS = f32([[0.81, 0.57, -0.4, -0.57, 0.83, 1.3, 0, 0], [-1.1, 0.2, 3.7, 0.13, 0.9, -0.7, 0.01, 0.02]])
+HORIZON = f32([[0.7, 0.1, 0.2, 0.3, 0.9, -3, -0.5, 0.03]])
+
+
+def projecting():
+    ways = list(itertools.product(["NEAREST", "BILINEAR"], ["CONSTANT", "REFLECT", "WRAP", "NEAREST"]))
+    for (interpolation, mode), dtype in itertools.product(ways, (numpy.float32, numpy.float64, numpy.float16, BFLOAT16, numpy.uint8)):
+        tolerance = max(2e-6, 2 * CLOSE[name_of(dtype)]) if dtype != numpy.uint8 else 0
+        how = dict(interpolation=interpolation, fill_mode=mode, **({"close": tolerance, "near": 20 * tolerance} if tolerance else {}))
+        case("ImageProjectiveTransformV2", images([2, 4, 5, 3], dtype), TURNS, i32([3, 7]), **how)
+        case("ImageProjectiveTransformV3", images([2, 6, 4, 1], dtype), HORIZON, i32([9, 8]), f32(2.5), **how)
+    for (interpolation, mode), dtype in itertools.product(ways, (numpy.int32, numpy.int64)):
+        case("ImageProjectiveTransformV3", images([1, 4, 5, 3], dtype), TURNS[:1], i32([5, 4]), f32(7), interpolation=interpolation, fill_mode=mode)
+    for interpolation, mode in ways:
+        how = dict(interpolation=interpolation, fill_mode=mode)
+        for shape in ([2, 1, 1, 2], [2, 1, 5, 1], [2, 5, 1, 1]):
+            case("ImageProjectiveTransformV2", images(shape, numpy.float32), 5 * TURNS, i32([4, 6]), **how, **ROUNDED)
+    nearest, size, one = dict(interpolation="NEAREST"), i32([2, 2]), zeros([1, 3, 3, 1])
+    case("ImageProjectiveTransformV2", zeros([0, 3, 3, 1]), HORIZON, size, **nearest)
+    case("ImageProjectiveTransformV2", one, zeros([2, 8]), size, **nearest, fails=True)
+    case("ImageProjectiveTransformV2", one, zeros([8]), size, **nearest, fails=True)
+    case("ImageProjectiveTransformV2", one, HORIZON, i32([2]), **nearest, fails=True)
+    case("ImageProjectiveTransformV2", one, HORIZON, i32([0, 2]), **nearest, fails=True)
+    case("ImageProjectiveTransformV2", zeros([3, 3, 1]), HORIZON, size, **nearest, fails=True)
+    case("ImageProjectiveTransformV3", one, HORIZON, size, f32([0]), **nearest, fails=True)
+
+
+FAMILIES = (resizing, resizing_gradients, scaling, cropping, colors, contrast, suppression, drawing, glimpses, projecting)

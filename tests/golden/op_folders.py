@@ -13,8 +13,9 @@ from script import Script
 MOST, MOST_DIFFERENTIATED = 6, 2  # cases of one op
 # The gradient of these is an error; that of DebugGradientIdentity, unless a debugger of TensorFlow made the node.
 WITHOUT_GRADIENT = {"DebugGradientIdentity", "PreventGradient", "SparseDenseCwiseAdd", "SparseSparseMaximum", "SparseSparseMinimum"}
-# TensorFlow 2 takes the diagonals to stand where they do in V3, and the gates to stand where they do in BlockLSTM.
-WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2", "BlockLSTMV2"}
+# TensorFlow 2 takes the diagonals to stand where they do in V3, the gates to stand where they do in BlockLSTM, and a transform by the
+# inverse matrix for the gradient of one by the matrix.
+WRONG_GRADIENT = {"MatrixDiagV2", "MatrixDiagPartV2", "BlockLSTMV2", "ImageProjectiveTransformV2", "ImageProjectiveTransformV3"}
 ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the second output owes to the labels
 KNOWN_SHAPES = {"BatchToSpaceND", "ParallelConcat", "SpaceToBatchND", "FusedPadConv2D"}  # of which TensorFlow wants to know the shapes of the inputs
 MATRIX_FIRST = {"SparseToDense"}  # TensorFlow's gradient takes the first input to be a matrix

@@ -161,6 +161,56 @@ void add_crops(OpCases& cases) {
             {{"T", f32}}, "channels of the image [1,3,3,2]");
 }
 
+/// Turns, a shear that mirrors, a perspective that looks beyond the horizon, and numbers with which no position can be computed.
+const Tensor turned = floats(Shape{2, 8}, {0.81F, 0.57F, -0.4F, -0.57F, 0.83F, 1.3F, 0, 0,  //
+                                           -1.1F, 0.2F, 3.7F, 0.13F, 0.9F, -0.7F, 0.01F, 0.02F});
+const Tensor horizon = floats(Shape{1, 8}, {0.7F, 0.1F, 0.2F, 0.3F, 0.9F, -3, -0.5F, 0.03F});
+const Tensor nowhere = floats(Shape{1, 8}, {NAN, 0, 0, 0, 1e30F, 0, 0, 0});
+
+void add_projections(OpCases& cases) {
+  const Tensor images = random_doubles(Shape{2, 4, 5, 3}, 1, 9), size = ints({3, 7}), large = ints({40, 61});
+  const Tensor small = image(Shape{1, 3, 3, 1}), fill = floats({}, {2.5F});
+  for (const char* interpolation : {"NEAREST", "BILINEAR"})
+    for (const char* mode : {"CONSTANT", "REFLECT", "WRAP", "NEAREST"}) {
+      const Attributes attrs = {{"interpolation", std::string(interpolation)},
+                                {"fill_mode", std::string(mode)}};
+      cases.good_in_every_type("ImageProjectiveTransformV2", {images, turned, size}, attrs);
+      cases.good("ImageProjectiveTransformV2", {image(Shape{2, 30, 47, 3}), horizon, large}, attrs);
+      cases.good("ImageProjectiveTransformV2", {image(Shape{2, 1, 1, 2}), turned, size}, attrs);
+      cases.good("ImageProjectiveTransformV3", {images, turned, size, fill}, attrs);
+      cases.good("ImageProjectiveTransformV3", {images, nowhere, size, fill}, attrs);
+      cases.good_in_every_type("ImageProjectiveTransformGrad",
+                               {random_doubles(Shape{2, 3, 7, 2}, 1, 9), turned, ints({4, 5})}, attrs);
+      cases.good("ImageProjectiveTransformGrad", {image(Shape{2, 40, 61, 3}), horizon, ints({30, 47})},
+                 attrs);
+    }
+  const Attributes nearest = {{"interpolation", std::string("NEAREST")}};
+  cases.good_in_every_type("ImageProjectiveTransformV3", {images, turned, size, fill}, nearest);
+  cases.good("ImageProjectiveTransformV3", {converted(images, DType::UInt8), nowhere, size, floats({}, {-3})},
+             nearest);
+  for (const Shape& shape : {Shape{0, 3, 3, 1}, Shape{1, 3, 3, 0}, Shape{1, 3, 5, 1}}) {
+    cases.good("ImageProjectiveTransformV2", {image(shape), horizon, size}, nearest);
+    cases.good("ImageProjectiveTransformV3", {image(shape), horizon, size, fill}, nearest);
+    cases.good("ImageProjectiveTransformGrad", {image(shape), horizon, size}, nearest);
+  }
+
+  const Tensor three = image(Shape{3, 8}), flat = image(Shape{8});
+  for (const char* op : {"ImageProjectiveTransformV2", "ImageProjectiveTransformGrad"}) {
+    cases.bad(op, {image(Shape{2, 3, 3, 1}), three, size}, nearest,
+              "transforms of shape [3,8] must be [1,8]");
+    cases.bad(op, {small, flat, size}, nearest, "");
+    cases.bad(op, {fill, horizon, size}, nearest, "");
+    cases.bad(op, {image(Shape{3, 3, 1}), horizon, size}, nearest, "");
+    cases.bad(op, {image(Shape{1, 0, 3, 1}), horizon, size}, nearest, "of shape [1,0,3,1] must be");
+    cases.bad(op, {small, horizon, ints({3, 0})}, nearest, "is [3,0]");
+    cases.bad(op, {small, horizon, ints({3})}, nearest, "");
+    cases.bad(op, {small, horizon, size}, {{"interpolation", std::string("CUBIC")}}, "CUBIC");
+  }
+  cases.bad("ImageProjectiveTransformV3", {fill, horizon, size, fill}, nearest, "");
+  cases.bad("ImageProjectiveTransformV3", {small, horizon, size, floats({1}, {0})}, nearest,
+            "fill_value of shape [1] must be a scalar");
+}
+
 void add_colors(OpCases& cases) {
   const Tensor colors = random_doubles(Shape{2, 3, 3}, 1, 9);
   for (const char* op : {"RGBToHSV", "HSVToRGB"}) {
@@ -205,6 +255,7 @@ void add_image_cases(OpCases& cases) {
   add_resize_gradients(cases);
   add_scales(cases);
   add_crops(cases);
+  add_projections(cases);
   add_colors(cases);
 }
 
