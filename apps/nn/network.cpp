@@ -60,6 +60,12 @@ Network Network::rebuilt(const Scope& scope, Mode mode) const {
   return result;
 }
 
+Network Network::within(const Scope& scope) const {
+  Network result = *this;
+  result.scope_ = prefix_.empty() ? scope : scope.with_prefix(prefix_.substr(0, prefix_.size() - 1));
+  return result;
+}
+
 Network Network::at(std::string_view name) const {
   Network result = *this;
   result.scope_ = scope_.with_prefix(name);

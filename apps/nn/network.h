@@ -65,6 +65,8 @@ class Network {
 
   /// Returns a network for another build of the same model, with the same weights. The layers must be added in the same order.
   Network rebuilt(const Scope& scope, Mode mode) const;
+  /// Returns this network, but its layers go to `scope`.
+  Network within(const Scope& scope) const;
   /// Returns a network whose layers and weights have names that begin with "NAME/".
   Network at(std::string_view name) const;
   /// Returns a network whose layers form a segment: gradients compute what is inside it again (Scope::recomputed).

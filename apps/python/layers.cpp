@@ -8,9 +8,24 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
+/// Returns what a function of troupe/scopes.py returns.
+template <class... Arguments>
+py::object from_scopes(const char* function, const Arguments&... arguments) {
+  return py::module_::import("troupe.scopes").attr(function)(arguments...);
+}
+
 struct NetworkHandle {
   GraphRef graph;
   nn::Network network;
+  /// Returns the network whose layers go to the scope in use.
+  NetworkHandle here() const {
+    const py::object scope = from_scopes("scope_in_use");
+    if (scope.is_none()) return *this;
+    const auto& used = scope.cast<const ScopeHandle&>();
+    if (used.graph != graph)
+      throw Error(invalid_argument("the network belongs to another graph than the one in use"));
+    return {graph, network.within(used.scope)};
+  }
   ScopeHandle scope() const { return {graph, network.scope()}; }
   Output input(const py::object& value) const { return as_output(scope(), value, DType::Invalid); }
   OutputHandle handle(Output output) const { return {graph, output}; }
@@ -36,7 +51,11 @@ nn::Pair pair_of(const py::object& value) {
 }
 
 NetworkHandle make_network(const ScopeHandle& scope, bool training) {
-  return {scope.graph, nn::Network(scope.scope, training ? nn::Mode::Training : nn::Mode::Inference)};
+  const auto add_weight = [graph = scope.graph](const nn::Weight& weight) {
+    return nn::add_variable(from_scopes("scope_of_weights", graph).cast<const ScopeHandle&>().scope, weight);
+  };
+  return {scope.graph,
+          nn::Network(scope.scope, training ? nn::Mode::Training : nn::Mode::Inference, add_weight)};
 }
 
 py::dict weights_of(const NetworkHandle& network) {
@@ -51,8 +70,9 @@ using NetworkClass = py::class_<NetworkHandle>;
 void bind_dense_layers(NetworkClass& network) {
   network.def(
       "dense",
-      [](const NetworkHandle& n, const py::object& x, int64_t units, const std::string& activation, bool bias,
-         const py::object& init) {
+      [](const NetworkHandle& self, const py::object& x, int64_t units, const std::string& activation,
+         bool bias, const py::object& init) {
+        const NetworkHandle n = self.here();
         return n.handle(
             nn::dense(n.network, n.input(x),
                       {.units = units, .activation = activation, .bias = bias, .init = initial_of(init)}));
@@ -61,8 +81,9 @@ void bind_dense_layers(NetworkClass& network) {
       py::arg("init") = "glorot_uniform");
   network.def(
       "embedding",
-      [](const NetworkHandle& n, const py::object& ids, int64_t rows, int64_t units,
+      [](const NetworkHandle& self, const py::object& ids, int64_t rows, int64_t units,
          const std::string& combiner, const py::object& init) {
+        const NetworkHandle n = self.here();
         return n.handle(
             nn::embedding(n.network, n.input(ids),
                           {.rows = rows, .units = units, .init = initial_of(init), .combiner = combiner}));
@@ -71,13 +92,15 @@ void bind_dense_layers(NetworkClass& network) {
       py::arg("init") = py::none());
   network.def(
       "dropout",
-      [](const NetworkHandle& n, const py::object& x, double rate) {
+      [](const NetworkHandle& self, const py::object& x, double rate) {
+        const NetworkHandle n = self.here();
         return n.handle(nn::dropout(n.network, n.input(x), {.rate = rate}));
       },
       py::arg("x"), py::arg("rate") = nn::Dropout{}.rate);
   network.def(
       "flatten",
-      [](const NetworkHandle& n, const py::object& x) {
+      [](const NetworkHandle& self, const py::object& x) {
+        const NetworkHandle n = self.here();
         return n.handle(nn::flatten(n.network, n.input(x)));
       },
       py::arg("x"));
@@ -86,8 +109,9 @@ void bind_dense_layers(NetworkClass& network) {
 void bind_norms(NetworkClass& network) {
   network.def(
       "batch_norm",
-      [](const NetworkHandle& n, const py::object& x, double decay, double epsilon, bool scale, bool offset,
-         const std::string& activation) {
+      [](const NetworkHandle& self, const py::object& x, double decay, double epsilon, bool scale,
+         bool offset, const std::string& activation) {
+        const NetworkHandle n = self.here();
         return n.handle(nn::batch_norm(n.network, n.input(x),
                                        {.decay = decay,
                                         .epsilon = epsilon,
@@ -99,7 +123,8 @@ void bind_norms(NetworkClass& network) {
       py::arg("scale") = true, py::arg("offset") = true, py::arg("activation") = "linear");
   network.def(
       "layer_norm",
-      [](const NetworkHandle& n, const py::object& x, double epsilon, bool scale, bool offset) {
+      [](const NetworkHandle& self, const py::object& x, double epsilon, bool scale, bool offset) {
+        const NetworkHandle n = self.here();
         return n.handle(
             nn::layer_norm(n.network, n.input(x), {.epsilon = epsilon, .scale = scale, .offset = offset}));
       },
@@ -112,9 +137,10 @@ using PoolLayer = Output (*)(const nn::Network&, Output, const nn::Pool&);
 void bind_image_layers(NetworkClass& network) {
   network.def(
       "conv2d",
-      [](const NetworkHandle& n, const py::object& x, int64_t filters, const py::object& kernel,
+      [](const NetworkHandle& self, const py::object& x, int64_t filters, const py::object& kernel,
          const py::object& strides, const py::object& dilations, const std::string& padding, int64_t groups,
          const std::string& activation, bool bias, const py::object& init) {
+        const NetworkHandle n = self.here();
         return n.handle(nn::conv2d(n.network, n.input(x),
                                    {.filters = filters,
                                     .kernel = pair_of(kernel),
@@ -132,8 +158,9 @@ void bind_image_layers(NetworkClass& network) {
   const auto bind_pool = [&](const char* name, PoolLayer pool) {
     network.def(
         name,
-        [pool](const NetworkHandle& n, const py::object& x, const py::object& window,
+        [pool](const NetworkHandle& self, const py::object& x, const py::object& window,
                const py::object& strides, const std::string& padding) {
+          const NetworkHandle n = self.here();
           return n.handle(pool(n.network, n.input(x),
                                {.window = pair_of(window), .strides = pair_of(strides), .padding = padding}));
         },
@@ -143,7 +170,8 @@ void bind_image_layers(NetworkClass& network) {
   bind_pool("avg_pool2d", &nn::avg_pool2d);
   network.def(
       "global_avg_pool2d",
-      [](const NetworkHandle& n, const py::object& x) {
+      [](const NetworkHandle& self, const py::object& x) {
+        const NetworkHandle n = self.here();
         return n.handle(nn::global_avg_pool2d(n.network, n.input(x)));
       },
       py::arg("x"));
@@ -155,8 +183,9 @@ void bind_sequence_layers(NetworkClass& network) {
   const auto bind_recurrent = [&](const char* name, RecurrentLayer layer) {
     network.def(
         name,
-        [layer](const NetworkHandle& n, const py::object& x, int64_t units, bool sequences, bool loop,
+        [layer](const NetworkHandle& self, const py::object& x, int64_t units, bool sequences, bool loop,
                 const py::object& lengths, const py::object& init) {
+          const NetworkHandle n = self.here();
           nn::Recurrent options{
               .units = units, .sequences = sequences, .loop = loop, .init = initial_of(init)};
           if (!lengths.is_none()) options.lengths = n.input(lengths);
@@ -169,8 +198,9 @@ void bind_sequence_layers(NetworkClass& network) {
   bind_recurrent("gru", &nn::gru);
   network.def(
       "attention",
-      [](const NetworkHandle& n, const py::object& query, const py::object& memory, int64_t heads,
+      [](const NetworkHandle& self, const py::object& query, const py::object& memory, int64_t heads,
          int64_t units, bool causal) {
+        const NetworkHandle n = self.here();
         const Output x = n.input(query);
         return n.handle(nn::attention(n.network, x, memory.is_none() ? x : n.input(memory),
                                       {.heads = heads, .units = units, .causal = causal}));
@@ -186,9 +216,10 @@ template <class Loss>
 void bind_sampled_loss(NetworkClass& network, const char* name, Loss loss) {
   network.def(
       name,
-      [loss](const NetworkHandle& n, const py::object& x, const py::object& labels, int64_t classes,
+      [loss](const NetworkHandle& self, const py::object& x, const py::object& labels, int64_t classes,
              int64_t sampled, const std::string& distribution, const std::vector<double>& frequencies,
              double distortion, const py::object& init) {
+        const NetworkHandle n = self.here();
         return n.handle(loss(n.network, n.input(x), n.input(labels),
                              nn::SampledLoss{.classes = classes,
                                              .sampled = sampled,
@@ -206,8 +237,9 @@ void bind_sampled_loss(NetworkClass& network, const char* name, Loss loss) {
 void bind_class_losses(NetworkClass& network) {
   network.def(
       "softmax_loss",
-      [](const NetworkHandle& n, const py::object& x, const py::object& labels, int64_t classes,
+      [](const NetworkHandle& self, const py::object& x, const py::object& labels, int64_t classes,
          const py::object& init) {
+        const NetworkHandle n = self.here();
         return n.handle(nn::softmax_loss(n.network, n.input(x), n.input(labels),
                                          {.classes = classes, .init = initial_of(init)}));
       },
@@ -240,7 +272,7 @@ void bind_layers(py::module_& module) {
           py::arg("name"))
       .def("update_averages",
            [](const NetworkHandle& n) {
-             return NodeHandle{n.graph, n.network.update_averages().node};
+             return NodeHandle{n.graph, n.here().network.update_averages().node};
            })
       .def_property_readonly("training", [](const NetworkHandle& n) { return n.network.training(); })
       .def_property_readonly("weights", &weights_of);

@@ -166,3 +166,90 @@ def test_variables_in_files_of_tensorflow(graph, tmp_path):
         session.run(restore, {prefix: str(tmp_path / "model")})
         assert session.run(v).tolist() == [1, 2]
     assert (tmp_path / "model.index").exists()
+
+
+# ---- Layers go where other nodes would be
+
+
+def test_layers_in_a_branch_run_with_it(graph):
+    network = nn.Network()
+    chosen, x = troupe.placeholder("bool", []), troupe.placeholder("float32", [1, 2])
+    other = troupe.variable(1.0)
+    y = troupe.cond(chosen, lambda: network.dense(x, 2, init=1.0), lambda: x)
+    by = network.weights["dense_weights"]
+    gradient = troupe.dense(troupe.gradients(troupe.ops.sum(y), by)[0], by)
+    step = nn.Sgd(0.1).minimize(troupe.ops.sum(y) + other)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        assert session.run(y, {chosen: True, x: [[1, 2]]}).tolist() == [[3, 3]]
+        assert session.run(gradient, {chosen: False, x: [[1, 2]]}).tolist() == [[0, 0], [0, 0]]
+        assert session.run(gradient, {chosen: True, x: [[1, 2]]}).tolist() == [[1, 1], [2, 2]]
+        session.run(step, {chosen: False, x: [[1, 2]]})
+        assert session.run(other) == pytest.approx(0.9)
+
+
+def test_layers_in_a_loop_use_one_weight(graph):
+    network = nn.Network()
+    x = troupe.placeholder("float32", [1, 2])
+    loop = troupe.while_loop(lambda i, h: i < 3, lambda i, h: [i + 1, network.dense(h, 2, init=1.0, bias=False)], [0, x])
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        assert session.run(loop[1], {x: [[1, 2]]}).tolist() == [[12, 12]]
+    assert list(network.weights) == ["dense_weights"]
+
+
+def test_layers_run_after_what_the_scope_says(graph):
+    network = nn.Network()
+    x = troupe.constant([[1.0, 2.0]])
+    network.dense(x, 1, init=1.0, bias=False)
+    change = troupe.ops.assign_add(network.weights["dense_weights"], [[1.0], [1.0]])
+    with troupe.control_dependencies([change]):
+        after = network.rebuilt().dense(x, 1, init=1.0, bias=False)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        assert session.run(after).tolist() == [[6]]
+
+
+def test_weights_are_where_their_layer_is_added(graph):
+    network = nn.Network()
+    with troupe.device(troupe.replica_device_setter(ps_tasks=2)), troupe.name_scope("model"):
+        hidden = network.dense(troupe.placeholder("float32", [None, 2]), 3)
+    assert hidden.op.name.startswith("model/dense") and hidden.op.device == "/job:worker"
+    assert {name: weight.op.device for name, weight in network.weights.items()} == {
+        "dense_weights": "/job:ps/task:0",
+        "dense_bias": "/job:ps/task:1",
+    }
+    with troupe.Graph(), pytest.raises(troupe.InvalidArgumentError, match="another graph"):
+        network.dense(hidden, 3)
+
+
+def test_gradients_may_come_from_an_iterator(graph):
+    v = troupe.variable([3.0, -3.0])
+    loss = troupe.ops.sum(v * v)
+    pairs = zip(troupe.gradients(loss, [v]), [v])
+    clipped = nn.clip_by_value(pairs, 1.0)
+    step = nn.Sgd(1.0).apply_gradients(zip([gradient for gradient, _ in clipped], [v]))
+    assert len(nn.Sgd(1.0).compute_gradients(loss, v)) == 1
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        session.run(step)
+        assert session.run(v).tolist() == [2, -2]
+
+
+def test_losses_do_not_depend_on_what_is_known_of_shapes(graph):
+    predicted = troupe.placeholder("float32", [None, 1])
+    label = troupe.placeholder("float32")
+    losses = [loss(predicted, label) for loss in (nn.mean_squared_error, nn.mean_absolute_error, nn.huber, nn.log_cosh)]
+    with troupe.Session(graph) as session:
+        for labels in ([1, 2, 3], [[1], [2], [3]]):
+            assert session.run(losses, {predicted: [[1], [2], [3]], label: labels}) == [0, 0, 0, 0]
+        with pytest.raises(troupe.InvalidArgumentError):
+            session.run(losses, {predicted: [[1], [2], [3]], label: [1, 2]})
+
+
+def test_ids_may_be_of_any_integer_type(graph):
+    network = nn.Network()
+    rows = network.embedding(troupe.constant([3, 0], "uint8"), 4, 2)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        assert session.run(rows).tolist() == session.run(network.weights["embedding_weights"])[[3, 0]].tolist()

@@ -7,13 +7,14 @@
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 from . import _troupe
 from ._troupe import (
     Operation,
     Output,
     Schedule,
+    Scope,
     constant_rate,
     cosine_decay,
     cosine_decay_restarts,
@@ -32,6 +33,14 @@ from .types import TensorLike
 LearningRate = Union[float, Schedule, Callable[[Output], TensorLike]]
 #: Gradients beside their variables, as compute_gradients() returns them.
 Gradients = list[tuple[Gradient, Output]]
+#: The same for functions that take them: a list, or an iterator such as zip(gradients, variables).
+GivenGradients = Iterable[tuple[Gradient, Output]]
+
+
+def _placed(gradients: GivenGradients) -> tuple[Scope, Gradients]:
+    """Returns the scope in which gradients are changed, and a list of them."""
+    pairs = list(gradients)
+    return current_scope([variable for _, variable in pairs]), pairs
 
 
 def _rate(rate: LearningRate) -> Any:
@@ -45,16 +54,16 @@ class Optimizer:
         self._method, self._learning_rate = method, learning_rate
         self._numbers = {name: float(number) for name, number in numbers.items()}
 
-    def compute_gradients(self, loss: Output, variables: Optional[Sequence[Output]] = None) -> Gradients:
+    def compute_gradients(self, loss: Output, variables: Union[None, Output, Sequence[Output]] = None) -> Gradients:
         """Returns the gradients of a loss by variables, by default by all trainable ones on which it depends."""
         return compute_gradients(loss, variables)
 
-    def apply_gradients(self, gradients: Gradients) -> Operation:
+    def apply_gradients(self, gradients: GivenGradients) -> Operation:
         """Returns an operation that applies one update. It adds variables, so call troupe.initializer() later."""
-        variables = [variable for _, variable in gradients]
-        return _troupe.apply_gradients(current_scope(variables), self._method, _rate(self._learning_rate), self._numbers, list(gradients))
+        scope, pairs = _placed(gradients)
+        return _troupe.apply_gradients(scope, self._method, _rate(self._learning_rate), self._numbers, pairs)
 
-    def minimize(self, loss: Output, variables: Optional[Sequence[Output]] = None) -> Operation:
+    def minimize(self, loss: Output, variables: Union[None, Output, Sequence[Output]] = None) -> Operation:
         """Returns an operation that computes the gradients of a loss and applies them."""
         return self.apply_gradients(self.compute_gradients(loss, variables))
 
@@ -127,34 +136,35 @@ class ProximalAdagrad(Optimizer):
         super().__init__("proximal_adagrad", learning_rate, l1=l1, l2=l2, initial_accumulator=initial_accumulator)
 
 
-def compute_gradients(loss: Output, variables: Optional[Sequence[Output]] = None) -> Gradients:
+def compute_gradients(loss: Output, variables: Union[None, Output, Sequence[Output]] = None) -> Gradients:
     """Returns the gradients of a loss by variables, by default by all trainable ones on which it depends."""
-    return _troupe.compute_gradients(current_scope(loss), loss, None if variables is None else list(variables))
+    by = [variables] if isinstance(variables, Output) else variables
+    return _troupe.compute_gradients(current_scope(loss), loss, None if by is None else list(by))
 
 
-def clip_by_value(gradients: Gradients, limit: float) -> Gradients:
+def clip_by_value(gradients: GivenGradients, limit: float) -> Gradients:
     """Limits each element to [-limit, limit]."""
-    return _troupe.clip_by_value(current_scope([v for _, v in gradients]), list(gradients), limit)
+    return _troupe.clip_by_value(*_placed(gradients), limit)
 
 
-def clip_by_norm(gradients: Gradients, norm: float) -> Gradients:
+def clip_by_norm(gradients: GivenGradients, norm: float) -> Gradients:
     """Scales each gradient whose L2 norm is larger than `norm` to that norm."""
-    return _troupe.clip_by_norm(current_scope([v for _, v in gradients]), list(gradients), norm)
+    return _troupe.clip_by_norm(*_placed(gradients), norm)
 
 
-def clip_by_global_norm(gradients: Gradients, norm: float) -> Gradients:
+def clip_by_global_norm(gradients: GivenGradients, norm: float) -> Gradients:
     """Scales all gradients so that their common norm is at most `norm`."""
-    return _troupe.clip_by_global_norm(current_scope([v for _, v in gradients]), list(gradients), norm)
+    return _troupe.clip_by_global_norm(*_placed(gradients), norm)
 
 
-def add_weight_decay(gradients: Gradients, rate: float) -> Gradients:
+def add_weight_decay(gradients: GivenGradients, rate: float) -> Gradients:
     """Adds rate * variable to each gradient."""
-    return _troupe.add_weight_decay(current_scope([v for _, v in gradients]), list(gradients), rate)
+    return _troupe.add_weight_decay(*_placed(gradients), rate)
 
 
-def global_norm(gradients: Gradients) -> Output:
+def global_norm(gradients: GivenGradients) -> Output:
     """Returns the L2 norm of all gradients together."""
-    return _troupe.global_norm(current_scope([v for _, v in gradients]), list(gradients))
+    return _troupe.global_norm(*_placed(gradients))
 
 
 def save_variables(prefix: TensorLike, variables: Optional[Sequence[Output]] = None) -> Operation:
@@ -209,7 +219,8 @@ def cosine_distance(predicted: TensorLike, label: TensorLike) -> Output:
 def softmax_cross_entropy(
     logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = ()
 ) -> Output:
-    """`label` holds classes [n], or probabilities [n, classes]. A sample counts by the weight of its class, if there are weights."""
+    """`label` holds classes [n], or probabilities [n, classes]. A sample counts by the weight of its class, if there are weights. Logits
+    [n, 1] are those of class 1 of two."""
     return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights)
 
 
@@ -242,8 +253,10 @@ def top_k_accuracy(logits: TensorLike, label: TensorLike, k: int = 5) -> Output:
 
 
 class Network(_troupe.Network):
-    """Layers and their weights. Add update_averages() to the training step if there are layers with batch_norm. rebuilt() gives a
-    network with the same weights for another build of the same layers, for example for inference."""
+    """Layers and their weights. Layers are added where other nodes would be: inside the `with` blocks around the call, and inside the
+    branch or loop that calls them. Weights are variables outside of all branches and loops, on the device that is requested where their
+    layer is first added. Add update_averages() to the training step if there are layers with batch_norm. rebuilt() gives a network with
+    the same weights for another build of the same layers, for example for inference."""
 
     def __init__(self, training: bool = True):
         super().__init__(current_scope(), training)

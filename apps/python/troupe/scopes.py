@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from typing import Callable, Iterator, Optional, Sequence, Union
+from typing import Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from ._troupe import DeviceFunction, Graph, NewNode, Operation, Output, Scope, replica_devices
 
-_scopes: contextvars.ContextVar[tuple[Scope, ...]] = contextvars.ContextVar("troupe_scopes", default=())
+DeviceRequest = Union[str, DeviceFunction, Callable[[NewNode], Optional[str]]]
 
 
-def push_scope(scope: Scope) -> None:
+class _Place(NamedTuple):
+    scope: Scope
+    devices: tuple[DeviceRequest, ...]  # the requests around, for variables, which have no other scope around them
+
+
+_scopes: contextvars.ContextVar[tuple[_Place, ...]] = contextvars.ContextVar("troupe_scopes", default=())
+
+
+def push_scope(scope: Scope, devices: tuple[DeviceRequest, ...] = ()) -> None:
     """New nodes go to this scope, until pop_scope()."""
-    _scopes.set(_scopes.get() + (scope,))
+    _scopes.set(_scopes.get() + (_Place(scope, devices),))
 
 
 def pop_scope() -> None:
@@ -21,20 +29,35 @@ def pop_scope() -> None:
 
 
 @contextlib.contextmanager
-def use_scope(scope: Scope) -> Iterator[Scope]:
-    """New nodes go to this scope inside of the `with`."""
-    push_scope(scope)
+def use_scope(scope: Scope, *devices: DeviceRequest) -> Iterator[Scope]:
+    """New nodes go to this scope inside of the `with`. `devices` are requests that it adds to those of the scope in use."""
+    places = _scopes.get()
+    push_scope(scope, (places[-1].devices if places else ()) + devices)
     try:
         yield scope
     finally:
         pop_scope()
 
 
+def scope_in_use() -> Optional[Scope]:
+    """Returns the scope of the innermost `with`, if there is one."""
+    places = _scopes.get()
+    return places[-1].scope if places else None
+
+
+def scope_of_weights(graph: Graph) -> Scope:
+    """Returns the scope for the weights of layers: that of the graph, with the devices that the scope in use requests."""
+    scope = graph.scope()
+    for request in _scopes.get()[-1].devices if _scopes.get() else ():
+        scope = scope.with_device(request)
+    return scope
+
+
 def current_scope(*inputs: object) -> Scope:
     """Returns the scope in use, or else that of the graph to which one of the inputs belongs."""
-    scopes = _scopes.get()
-    if scopes:
-        return scopes[-1]
+    scope = scope_in_use()
+    if scope is not None:
+        return scope
     graph = _graph_of(inputs)
     if graph is None:
         raise RuntimeError("there is no graph in use: build inside of `with troupe.Graph():`")
@@ -62,12 +85,11 @@ def name_scope(name: str) -> contextlib.AbstractContextManager[Scope]:
     return use_scope(current_scope().with_prefix(name))
 
 
-def device(
-        name_or_function: Union[str, DeviceFunction, Callable[[NewNode], Optional[str]]]) -> contextlib.AbstractContextManager[Scope]:
+def device(name_or_function: DeviceRequest) -> contextlib.AbstractContextManager[Scope]:
     """Requests a device for new nodes, such as "/cpu:0", or asks a function for it, which gets each new node with its `name`, `type`,
     `inputs`, `attribute(name)` and the `device` that scopes inside request, and returns a name instead of that, or None to keep it. What
     the name leaves open comes from the scope around. Nodes that are colocated with others are not asked about."""
-    return use_scope(current_scope().with_device(name_or_function))
+    return use_scope(current_scope().with_device(name_or_function), name_or_function)
 
 
 def replica_device_setter(ps_tasks: int = 0, ps_device: str = "/job:ps", worker_device: str = "/job:worker",
