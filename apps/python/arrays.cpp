@@ -76,12 +76,27 @@ Tensor scalar_of_python(py::handle value, DType wanted) {
   return {};
 }
 
+/// Returns the array with integers of another type. Throws InvalidArgument if one of them does not fit.
+py::object converted_integers(const py::object& array, py::handle type, DType wanted) {
+  const py::object result = array.attr("astype")(type, py::arg("order") = "C", py::arg("casting") = "unsafe",
+                                                 py::arg("copy") = true);
+  const py::object differs = result.attr("__ne__")(array);
+  if (differs.attr("any")().cast<bool>()) {
+    const py::object first = array[differs].attr("flat")[py::int_(0)];
+    throw Error(invalid_argument("the integer " + py::str(first).cast<std::string>() + " does not fit in " +
+                                 std::string(name(wanted))));
+  }
+  return result;
+}
+
 /// Returns the array with elements of the wanted type, in the order of a tensor.
 py::object converted(const py::object& array, DType wanted) {
   const py::object type = py::reinterpret_borrow<py::object>(numpy_type(wanted));
   const DType present = dtype_of_numpy(fields(array).descr);
   if (wanted == DType::BFloat16 && present == DType::UInt16)  // the bits of the numbers
     return py::module_::import("numpy").attr("ascontiguousarray")(array).attr("view")(type);
+  if (is_integer(wanted) && present != DType::Invalid && is_integer(present))
+    return converted_integers(array, type, wanted);
   const py::module_ numpy = py::module_::import("numpy");
   const bool fits = numpy.attr("can_cast")(py::handle(fields(array).descr), type, "same_kind").cast<bool>() ||
                     (wanted == DType::BFloat16 && is_floating(present));

@@ -83,9 +83,13 @@ void bind_variables(py::module_& module) {
         return scope.handle(variable(scope.scope, to_output(initial, scope.graph), name, trainable));
       },
       py::arg("scope"), py::arg("initial"), py::arg("name"), py::arg("trainable"));
-  module.def("variables", [](const GraphRef& graph) { return from_outputs(variables(graph->graph), graph); });
-  module.def("trainable_variables",
-             [](const GraphRef& graph) { return from_outputs(trainable_variables(graph->graph), graph); });
+  module.def(
+      "variables", [](const GraphRef& graph) { return from_outputs(variables(graph->graph), graph); },
+      py::arg("graph").none(false));
+  module.def(
+      "trainable_variables",
+      [](const GraphRef& graph) { return from_outputs(trainable_variables(graph->graph), graph); },
+      py::arg("graph").none(false));
   module.def("initializer", [](const ScopeHandle& scope) {
     const Output all = initializer(scope.scope);
     const Output local = local_initializer(scope.scope), tables = tables_initializer(scope.scope);
@@ -110,6 +114,8 @@ Gradient to_gradient(py::handle value, const GraphRef& graph) {
 std::vector<Output> results_of(const ScopeHandle& scope, const py::object& results) {
   std::vector<Output> outputs;
   const auto add = [&](py::handle value) {
+    if (value.is_none())
+      throw Error(invalid_argument("a function that builds nodes returned None; it must return its results"));
     outputs.push_back(py::isinstance<NodeHandle>(value) ? to_output(value, scope.graph)
                                                         : as_output(scope, value, DType::Invalid));
   };

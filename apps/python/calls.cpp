@@ -57,14 +57,14 @@ class OpCall {
 
   Output to_input(const ArgDef& argument, size_t i, py::handle value) {
     try {
-      return as_output(unnamed_, value, is_output(value) ? DType::Invalid : type_of(argument, i));
+      return as_output(unnamed_, value, is_output(value) ? DType::Invalid : type_of(argument, i, value));
     } catch (const Error& error) {
       fail("has the input '" + argument.name + "': " + error.status().text());
     }
   }
 
-  /// Returns the type that a constant for this argument must have; Invalid: that of its value.
-  DType type_of(const ArgDef& argument, size_t i) const {
+  /// Returns the type that a constant for this argument must have; Invalid: that of its value. A list without elements has none.
+  DType type_of(const ArgDef& argument, size_t i, py::handle value) const {
     if (argument.type != DType::Invalid) return argument.type;
     if (!argument.type_list_attr.empty()) {
       const AttrValue* const given = attrs_.find(argument.type_list_attr);
@@ -74,7 +74,10 @@ class OpCall {
     if (const AttrValue* const given = attrs_.find(argument.type_attr)) return std::get<DType>(*given);
     if (const DType sibling = type_of_siblings(argument.type_attr); sibling != DType::Invalid) return sibling;
     const AttrDef* const attr = op_.find_attr(argument.type_attr);
-    return attr && attr->default_value ? std::get<DType>(*attr->default_value) : DType::Invalid;
+    if (attr && attr->default_value) return std::get<DType>(*attr->default_value);
+    const bool is_empty = is_list(value) && py::len(value) == 0;
+    return is_empty && attr && !attr->allowed.empty() ? std::get<DType>(attr->allowed.front())
+                                                      : DType::Invalid;
   }
 
   /// Returns the type of the first output, or else of the first array, among the inputs of this type.

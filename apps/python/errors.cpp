@@ -6,10 +6,19 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
+/// A text may quote bytes of a file that are not UTF-8.
+py::object text_of(const std::string& text) {
+  PyObject* const decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (!decoded) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(decoded);
+}
+
 void raise(const Status& status) {
   const py::object make = py::module_::import("troupe.errors").attr("error_of");
-  const py::object error = make(static_cast<int>(status.code()), status.message(), status.text(), status.op(),
-                                status.node(), status.device(), status.step());
+  const py::object error =
+      make(static_cast<int>(status.code()), text_of(status.message()), text_of(status.text()),
+           text_of(status.op()), text_of(status.node()), text_of(status.device()), status.step());
   PyErr_SetObject(py::type::of(error).ptr(), error.ptr());
 }
 

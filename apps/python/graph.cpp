@@ -58,7 +58,8 @@ void bind_graph(py::module_& module) {
                   "Returns the graph of a MetaGraphDef of TensorFlow, with its variables and queue runners.")
       .def(
           "graph_def", [](const GraphRef& graph) { return py::bytes(write_graph_def(graph->graph)); },
-          "Returns the graph as a GraphDef, which TensorFlow can read.")
+          "Returns the graph as a GraphDef, which TensorFlow can read if it has all of its ops "
+          "(docs/tensorflow.md).")
       .def(
           "meta_graph", [](const GraphRef& graph) { return py::bytes(write_meta_graph(graph->graph)); },
           "Returns the graph as a MetaGraphDef, which TensorFlow can import.")

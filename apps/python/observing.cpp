@@ -54,7 +54,7 @@ void bind_event_writer(py::module_& module) {
            "Says that a training begins, or goes on, with this step.")
       .def(
           "add_graph", [](EventWriter& events, const GraphRef& graph) { events.add_graph(graph->graph); },
-          py::arg("graph"), "Adds a graph.");
+          py::arg("graph").none(false), "Adds a graph.");
 }
 
 void bind_node_profile(py::module_& module) {

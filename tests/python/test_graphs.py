@@ -323,3 +323,52 @@ def test_no_value_breaks_an_op_function(graph):
             except (troupe.Error, TypeError, ValueError, OverflowError):
                 failures += 1
     assert failures > len(functions)
+
+
+# ---- Mistakes that must not pass
+
+
+def test_integers_that_do_not_fit_are_refused(session):
+    for build in (
+        lambda: troupe.ops.reshape([1.0, 2.0], [2**32 + 2]),
+        lambda: troupe.constant(1) < 2**33,
+        lambda: troupe.constant([300], "uint8"),
+        lambda: troupe.constant([-1], "uint8"),
+        lambda: troupe.constant(np.array([2**40]), "int32"),
+    ):
+        with pytest.raises(troupe.InvalidArgumentError, match="the integer -?[0-9]+ does not fit in u?int"):
+            build()
+    x = troupe.placeholder("int8", [None])
+    with pytest.raises(troupe.InvalidArgumentError, match="the integer 200 does not fit in int8"):
+        session.run(x, {x: [1, 200]})
+    assert session.run(x, {x: [1, -128]}).tolist() == [1, -128]
+    assert session.run(troupe.constant([3, 255], "uint8") - 3).tolist() == [0, 252]
+
+
+def test_subscripts_that_are_no_positions_are_refused(session):
+    x = troupe.constant([1, 2, 3])
+    for key in (0.5, True, [0, 1], "a", np.array([True, False, True])):
+        with pytest.raises(TypeError, match="a subscript must be an integer"):
+            x[key]
+    assert session.run(x[np.int64(1)]) == session.run(x[troupe.constant(1)]) == 2
+
+
+def test_none_where_something_is_needed(graph, tmp_path):
+    with pytest.raises(TypeError):
+        troupe.Session(None)
+    with pytest.raises(TypeError):
+        troupe.EventWriter(str(tmp_path)).add_graph(None)
+    with pytest.raises(troupe.InvalidArgumentError, match="returned None"):
+        troupe.cond(True, lambda: None, lambda: troupe.constant(1))
+    operation = troupe.group()
+    with troupe.Session(graph) as session, pytest.raises(troupe.InvalidArgumentError, match="a feed is node 'NoOp'"):
+        session.run([], {operation: 1})
+
+
+def test_text_that_is_not_utf8_is_an_error_of_troupe():
+    with pytest.raises(troupe.InvalidArgumentError, match="a \ufffd b"):
+        troupe._troupe.fail_with(3, b"a \xff b")
+
+
+def test_an_empty_list_of_sizes(session):
+    assert session.run(troupe.ops.random_uniform([], dtype="float32")).shape == ()

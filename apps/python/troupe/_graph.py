@@ -1,6 +1,7 @@
 """The methods of graphs and outputs that are written in Python: `with graph:`, operators, subscripts."""
 from __future__ import annotations
 
+import operator
 from typing import Any, Callable
 
 import numpy
@@ -68,6 +69,16 @@ def _no_length(output: Output) -> Any:
     raise TypeError(f"{output!r} cannot be iterated: use troupe.ops.unstack, or fetch it")
 
 
+def _is_index(part: Any) -> bool:
+    if isinstance(part, Output):
+        return "int" in part.dtype.name
+    try:
+        operator.index(part)
+    except TypeError:
+        return False
+    return not isinstance(part, (bool, numpy.bool_))
+
+
 class _Slices:
     """What a subscript selects, as StridedSlice says it."""
 
@@ -95,6 +106,9 @@ class _Slices:
                 self._mark("end_mask")
                 end = 0
         else:
+            if not _is_index(part):
+                raise TypeError(f"a subscript must be an integer, a slice, None, ... or a tuple of them, not {part!r}: "
+                                "use troupe.ops.gather or troupe.ops.where to select by lists or conditions")
             self._mark("shrink_axis_mask")
             begin, end = part, part + 1
         self.begin.append(begin)

@@ -104,7 +104,7 @@ class Graph:
     def from_graph_def(bytes: bytes, runtime: Optional[Runtime] = None) -> Graph:
         """Returns the graph of a GraphDef of TensorFlow. Nodes of unknown ops are left out, and so are those that need them."""
     def graph_def(self) -> bytes:
-        """Returns the graph as a GraphDef, which TensorFlow can read."""
+        """Returns the graph as a GraphDef, which TensorFlow can read if it has all of its ops (docs/tensorflow.md)."""
     @staticmethod
     def from_meta_graph(bytes: bytes, runtime: Optional[Runtime] = None) -> Graph:
         """Returns the graph of a MetaGraphDef, which TensorFlow's Saver writes beside a checkpoint (*.meta). Its variables are those of
