@@ -81,7 +81,9 @@ Output range_check(const Scope& scope, const PartitionedVariable& table, Output 
 
 DistinctLookup look_up_distinct(const Scope& scope, const PartitionedVariable& table, Output ids,
                                 double max_norm) {
-  const auto distinct = scope.outputs(unique(scope, ids));
+  const DType given = scope.dtype(ids);
+  const bool is_narrow = is_integer(given) && given != DType::Int32 && given != DType::Int64;
+  const auto distinct = scope.outputs(unique(scope, is_narrow ? cast(scope, ids, DType::Int64) : ids));
   const Output checked = scope.with_control({range_check(scope, table, distinct[0])})
                              .add_one("Identity", {distinct[0]}, {{std::string(distinct_attr), true}});
   const Output rows = gathered(scope, table, checked);

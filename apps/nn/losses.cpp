@@ -56,13 +56,15 @@ Compared compared_numbers(const Scope& scope, std::string_view name, Output pred
   };
   if (rank(predicted) == 2 && rank(label) == 1 && scope.shape(predicted)[1] == 1)
     predicted = squeeze(scope, predicted, {1});
+  // So that a step with other shapes fails, or adds up what belongs together, [n, 1] and [n], in place of broadcasting.
+  if (rank(predicted) < 0 || rank(label) < 0) label = reshape(scope, label, shape(scope, predicted));
   if (!scope.shape(predicted).compatible_with(scope.shape(label)))
-    throw Error(invalid_argument(std::string(name) + ": the prediction is " + scope.shape(predicted).text() +
-                                 " and the label " + scope.shape(label).text() +
-                                 "; both must have the same shape" +
-                                 (is_integer(scope.dtype(label)) && rank(label) == 1
-                                      ? "; labels that are classes take the loss softmax_cross_entropy"
-                                      : "")));
+    throw Error(invalid_argument(
+        std::string(name) + ": the prediction is " + scope.shape(predicted).text() + " and the label " +
+        scope.shape(label).text() + "; both must have the same shape" +
+        (rank(label) != 1 || rank(predicted) != 2 ? ""
+         : is_integer(scope.dtype(label)) ? "; labels that are classes take the loss softmax_cross_entropy"
+                                          : "; labels that are classes must be integers")));
   const DType dtype = scope.dtype(predicted);
   if (!is_floating(dtype))
     throw Error(invalid_argument(std::string(name) + ": the prediction is " +

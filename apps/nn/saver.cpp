@@ -26,6 +26,19 @@ std::vector<Output> or_all(const Scope& scope, const std::vector<Output>& given)
   return given.empty() ? variables(scope.graph()) : given;
 }
 
+// Variables of TensorFlow's graphs may be resources.
+bool is_resource(const Scope& scope, Output variable) { return scope.dtype(variable) == DType::Resource; }
+
+DType value_type(const Scope& scope, Output variable) {
+  return is_resource(scope, variable) ? scope.graph().node(variable.node).attrs.get<DType>("dtype")
+                                      : scope.dtype(variable);
+}
+Output value_of(const Scope& scope, Output variable) {
+  return is_resource(scope, variable)
+             ? scope.add_one("ReadVariableOp", {variable}, {{"dtype", value_type(scope, variable)}})
+             : variable;
+}
+
 /// What is written under names.
 struct Entries {
   std::vector<std::string> names, slices;
@@ -65,13 +78,14 @@ Output save_variables(const Scope& scope, Output prefix, const std::vector<Outpu
   Entries entries;
   std::map<std::string, Parts> strided;
   for (const Output& variable : or_all(inner, variables)) {
+    const Output value = value_of(inner, variable);
     const Node& node = graph.node(inner.checked(variable).node);
     const auto slice = row_slice_of(node);
     if (slice && slice->stride != 1)
-      strided[slice->of].emplace(slice->first, std::pair(*slice, variable));
+      strided[slice->of].emplace(slice->first, std::pair(*slice, value));
     else
       entries.add(slice ? slice->of : node.name,
-                  slice ? slice_text(*slice, inner.shape(variable)) : std::string(), variable);
+                  slice ? slice_text(*slice, inner.shape(variable)) : std::string(), value);
   }
   for (const auto& [name, parts] : strided) add_joined(inner, name, parts, entries);
   std::vector<Output> inputs = {prefix, texts(inner, entries.names), texts(inner, entries.slices)};
@@ -91,12 +105,14 @@ Output restore_variables(const Scope& scope, Output prefix, const std::vector<Ou
         "RestoreV2",
         {prefix, texts(here, {slice ? slice->of : node.name}),
          texts(here, {is_contiguous ? slice_text(*slice, inner.shape(variable)) : std::string()})},
-        {{"dtypes", std::vector<DType>{inner.dtype(variable)}}});
+        {{"dtypes", std::vector<DType>{value_type(inner, variable)}}});
     const Output value =
         slice && !is_contiguous
             ? gather(here, read, range(here, slice->first, slice->row(slice->count - 1) + 1, slice->stride))
             : read;
-    assigned.push_back({here.add("Assign", {variable, value}), Output::control});
+    assigned.push_back(
+        {here.add(is_resource(inner, variable) ? "AssignVariableOp" : "Assign", {variable, value}),
+         Output::control});
   }
   return inner.group(assigned);
 }

@@ -152,7 +152,10 @@ struct RsqrtGrad {
   }
 };
 struct ReciprocalGrad {
-  TROUPE_ANY auto operator()(auto y, auto dy) const { return -dy * (y * y); }
+  template <class T>
+  TROUPE_ANY T operator()(T y, T dy) const {
+    return dy == T(0) ? T(0) : -dy * (y * y);
+  }
 };
 struct SigmoidGrad {
   TROUPE_ANY auto operator()(auto y, auto dy) const { return dy * (y * (1 - y)); }

@@ -98,10 +98,10 @@ struct SeluGrad {  // dy (y + scale alpha) where y < 0, scale dy elsewhere
     return hn::Mul(dy, hn::IfThenElse(hn::Lt(y, hn::Zero(d)), below, constant(d, selu_scale)));
   }
 };
-struct ReciprocalGrad {  // -dy y^2
+struct ReciprocalGrad {  // -dy y^2, and 0 where dy is 0, even if y is infinite
   template <class D>
-  static HWY_INLINE Vector<D> apply(D, Vector<D> y, Vector<D> dy) {
-    return hn::Mul(hn::Neg(dy), hn::Mul(y, y));
+  static HWY_INLINE Vector<D> apply(D d, Vector<D> y, Vector<D> dy) {
+    return hn::IfThenZeroElse(hn::Eq(dy, hn::Zero(d)), hn::Mul(hn::Neg(dy), hn::Mul(y, y)));
   }
 };
 struct Relu6Grad {  // dy where 0 < x < 6

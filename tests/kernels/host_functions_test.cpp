@@ -102,6 +102,9 @@ BOOST_AUTO_TEST_CASE(the_gradient_is_computed_by_a_function) {
   const auto by = gradients(g, {g.add_one("Mul", {call.outputs[0], number(10.0f)})}, {x, y});
   BOOST_TEST(number_of(std::get<Output>(by[0])) == 120);
   BOOST_TEST(number_of(std::get<Output>(by[1])) == 90);
+  const Status again = failure_of([&] { gradients(g, {std::get<Output>(by[0])}, {x}); });
+  BOOST_TEST(says(again.message(), "the gradient of a function of the program has none itself"),
+             again.message());
 }
 
 BOOST_AUTO_TEST_CASE(no_gradient_passes_a_function_without_one) {

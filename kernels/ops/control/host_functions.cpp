@@ -73,7 +73,10 @@ void host_function_gradient(GradientContext& context) {
   const NodeId gradient = context.scope().add(node.type(), std::move(arguments),
                                               {{"token", entry->call.gradient}, {"Tout", dtypes}});
   for (size_t i = 0; i < inputs.size(); ++i)
-    context.set(inputs[i], graph.output(gradient, static_cast<uint32_t>(i)));
+    context.set(inputs[i],
+                context.scope().add_one(
+                    "PreventGradient", {graph.output(gradient, static_cast<uint32_t>(i))},
+                    {{"message", std::string("the gradient of a function of the program has none itself")}}));
 }
 
 OpDefBuilder host_function_op(const char* name) {

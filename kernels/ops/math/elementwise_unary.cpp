@@ -174,7 +174,7 @@ struct RsqrtGrad {
 struct ReciprocalGrad {
   template <class T>
   static T apply(T y, T dy) {
-    return -dy * std::conj(y * y);
+    return dy == T(0) ? T(0) : -dy * std::conj(y * y);
   }
 };
 
