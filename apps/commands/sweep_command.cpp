@@ -243,6 +243,10 @@ void print_table(const SweepArguments& arguments, const std::vector<train::Trial
                 static_cast<unsigned long long>(trial.epochs), trial.seconds, settings.c_str(),
                 trial.folders.empty() ? "" : trial.folders.front().c_str());
   }
+  const train::Trial& best = trials.front();
+  if (best.score && trials.size() > 1 && arguments.folds == 0)
+    std::printf("\nThe best trial is %s; without a number, the name of the runs stands for the newest one.\n",
+                best.folders.front().c_str());
 }
 
 int sweep(SweepArguments& arguments) {

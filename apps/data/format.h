@@ -78,4 +78,9 @@ inline constexpr const char* feature_column = "image";
 inline constexpr const char* label_column = "label";
 inline constexpr const char* text_column = "text";
 
+/// For formats whose labels are found by themselves: returns whether they are read, unless data.label is "none".
+inline bool has_own_labels(const FormatOptions& options) {
+  return option<std::string>(options, label_column, "") != "none";
+}
+
 }  // namespace troupe::data

@@ -282,6 +282,10 @@ BOOST_AUTO_TEST_CASE(samples_are_the_rows_of_arrays) {
     BOOST_TEST(identical(*(*data)->find("image"), images));
     BOOST_TEST(identical(*(*data)->find("label"), labels));
   }
+  const auto unlabelled =
+      read("npz", value_or_throw(write_npz({{"image", images}})), {}, {{"label", "none"}});
+  BOOST_TEST_REQUIRE(unlabelled.ok());
+  BOOST_TEST(identical(*unlabelled->find("image"), images));
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_told) {

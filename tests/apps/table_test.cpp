@@ -442,6 +442,27 @@ BOOST_AUTO_TEST_CASE(rows_without_a_label_are_predicted) {
   BOOST_TEST(output_of({"predict", folder.path() + "/penguins", file}) == "class\nmale\n");
 }
 
+// As pandas writes them: the column of the index has no name. Names may be numbers, too.
+BOOST_AUTO_TEST_CASE(headers_with_names_that_are_empty_or_numbers) {
+  std::string rows;
+  for (int i = 0; i < 40; ++i)
+    rows += std::to_string(i) + ',' + std::to_string(i % 7) + ',' + std::to_string(i % 5) + ',' +
+            std::to_string(100 + i % 7 + 3 * (i % 5)) + '\n';
+  const std::string file = folder.path() + "/headers.toml";
+  for (const char* const header : {",a,b,y\n", "2019,2020,2021,y\n"}) {
+    output_of({"init", folder.write("headers.csv", header + rows), "-o", file, "--force"});
+    std::ifstream stream(file);
+    const std::string written{std::istreambuf_iterator<char>(stream), {}};
+    BOOST_TEST(says(written, "header = true"), written);
+    BOOST_TEST(says(written, ": 40 rows"), written);
+    BOOST_TEST(says(written, "label = \"y\""), written);
+  }
+  output_of({"train", file, "--set", "run.directory=" + folder.path(), "--set", "train.max_epochs=2"});
+  output_of({"init", folder.write("headers.csv", "NA,1,2,3\n" + rows), "-o", file, "--force"});
+  std::ifstream stream(file);
+  BOOST_TEST(says(std::string{std::istreambuf_iterator<char>(stream), {}}, "the first row is a sample"));
+}
+
 BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
   std::string text = "id;same;when;grade;note;pay\n";
   for (int i = 0; i < 60; ++i)

@@ -44,20 +44,35 @@ char delimiter_of(const std::vector<std::string>& lines) {
 
 bool is_number(const std::string& field) { return CsvRow::number_of(field).has_value(); }
 
+/// Returns whether a column has a word in the first row, and only numbers and gaps in the others.
+bool names_numbers(const std::vector<Fields>& rows, size_t column) {
+  const std::string& name = rows.front()[column];
+  if (is_number(name) || is_word_for_missing(name)) return false;
+  bool found = false;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (column >= rows[i].size() || is_word_for_missing(rows[i][column])) continue;
+    if (!is_number(rows[i][column])) return false;
+    found = true;
+  }
+  return found;
+}
+
 /// See survey_table().
 bool has_header(const std::vector<std::string>& lines, char delimiter) {
-  const Fields first = fields_of(lines.front(), delimiter);
+  std::vector<Fields> rows;
+  for (const std::string& line : lines) rows.push_back(fields_of(line, delimiter));
+  const Fields& first = rows.front();
+  for (size_t column = 0; column < first.size(); ++column)
+    if (names_numbers(rows, column)) return true;
   if (std::ranges::any_of(first, [](const std::string& field) { return field.empty() || is_number(field); }))
     return false;
-  bool names_numbers = false, occurs_again = false;
-  for (size_t i = 1; i < lines.size(); ++i) {
-    const Fields row = fields_of(lines[i], delimiter);
+  bool has_numbers = false, occurs_again = false;
+  for (const Fields& row : std::span(rows).subspan(1))
     for (size_t k = 0; k < std::min(row.size(), first.size()); ++k) {
-      names_numbers |= is_number(row[k]);
+      has_numbers |= is_number(row[k]);
       occurs_again |= row[k] == first[k];
     }
-  }
-  return names_numbers || !occurs_again;
+  return has_numbers || !occurs_again;
 }
 
 void add(SurveyedColumn& column, const std::string& field) {

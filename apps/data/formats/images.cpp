@@ -16,10 +16,6 @@ constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
 // The row of the schema is that of csv.
 constexpr config::Key keys[] = {{"data.label_names", config::Kind::Strings, {}}};
 
-bool labelled(const FormatOptions& options) {
-  return option<std::string>(options, label_column, "") != "none";
-}
-
 struct ImageFile {
   std::string path;
   int32_t label = 0;
@@ -92,7 +88,7 @@ class ImageReader final : private Listing, public RecordReader {
       : Listing{listing(files)}, RecordReader("images", {InputFile::in_memory(text, source.path)}),
         disk_(disk), files_(std::move(files)) {
     schema_ = {{feature_column, DType::String, {}}};
-    if (labelled(source.options)) schema_.push_back({label_column, DType::Int32, {}});
+    if (has_own_labels(source.options)) schema_.push_back({label_column, DType::Int32, {}});
   }
 
   std::optional<int64_t> records() const override { return static_cast<int64_t>(files_.size()); }
@@ -135,14 +131,15 @@ class ImageReader final : private Listing, public RecordReader {
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto files,
-                labelled(file.options) ? find_labelled(disk, file) : find_unlabelled(disk, file.path));
+                has_own_labels(file.options) ? find_labelled(disk, file) : find_unlabelled(disk, file.path));
   return std::unique_ptr<RecordReader>(std::make_unique<ImageReader>(disk, file, std::move(files)));
 }
 
 }  // namespace
 
 Format images_format() {
-  return {.name = "images", .open = open, .features = DType::String, .keys = keys, .labelled = labelled};
+  return {
+      .name = "images", .open = open, .features = DType::String, .keys = keys, .labelled = has_own_labels};
 }
 
 Result<std::set<std::string>> image_classes(Disk& disk, std::span<const std::string> folders) {

@@ -1,5 +1,5 @@
 // The format npz: the samples are the rows of the array `image` of an archive (apps/data/arrays/npz.h). The labels are its array
-// `label`.
+// `label`, which is not read if the options say so.
 #include "apps/data/arrays/npz.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(const auto members, npz_members(*archive));
   std::vector<StoredArray> arrays;
   for (const char* column : {feature_column, label_column}) {
+    if (column == label_column && !has_own_labels(file.options)) continue;
     const auto at = std::ranges::find(members, column, &NpzMember::array);
     if (at == members.end()) {
       std::string there;
@@ -28,6 +29,6 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 
 }  // namespace
 
-Format npz_format() { return {.name = "npz", .open = open}; }
+Format npz_format() { return {.name = "npz", .open = open, .labelled = has_own_labels}; }
 
 }  // namespace troupe::data
