@@ -1,6 +1,6 @@
-// AroundWaits: what a thread does around its waits while it prepares steps, and while it saves and restores variables. An interpreter
-// with a lock (Python's GIL) releases it there, so that functions of the program, which the runtime calls, get it, and holds it where
-// the graph is read. Public header: it uses only std.
+// AroundWaits: what a thread does around its waits while it prepares steps, and while it saves and restores variables. An
+// interpreter with a lock (Python's GIL) releases it there, so that functions of the program, which the runtime calls, get it, and
+// holds it where the graph is read. Public header: it uses only std.
 #pragma once
 
 #include <functional>

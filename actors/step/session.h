@@ -34,7 +34,8 @@ struct StepOptions {
   /// step may see a value that is partly changed, and a change may be lost. Values that were read before the phase stay as they
   /// are. The numbers of later phases must be higher. Variables on GPUs and mirrored ones are changed one after the other.
   uint64_t unlocked_phase = 0;
-  /// If non-null, cancels the step when it is cancelled. For a partial run it must live until the last copy of the run is destroyed.
+  /// If non-null, cancels the step when it is cancelled. For a partial run it must live until the last copy of the run is
+  /// destroyed.
   const Cancellation* cancellation = nullptr;
   /// If non-null, receives the profile of the step, one entry per device.
   std::vector<DeviceProfile>* profile = nullptr;

@@ -1,5 +1,5 @@
-// Checkpoints in C: they hold the values of a session's variables, in files that C++ and Python read, too. Any thread. Public header,
-// C11 and C++.
+// Checkpoints in C: they hold the values of a session's variables, in files that C++ and Python read, too. Any thread. Public
+// header, C11 and C++.
 #pragma once
 
 #include "apps/c/session.h"
@@ -15,8 +15,8 @@ typedef struct troupe_save_options {
   size_t size;       ///< sizeof(troupe_save_options)
   uint64_t round;    ///< the training round of the state; troupe_session_restore() returns it
   const char* note;  ///< any text; troupe_session_restore() returns it; null: an empty one
-  size_t
-      keep;  ///< how many checkpoints the folder keeps, the newest ones, beside those that are pinned; 0: five
+  /// How many checkpoints the folder keeps, the newest ones, beside those that are pinned; 0: five.
+  size_t keep;
   bool pinned;  ///< whether the checkpoint is kept however many newer ones there are
 } troupe_save_options;
 
@@ -25,8 +25,8 @@ typedef struct troupe_checkpoint_description {
   const char* folder;  ///< the folder of the checkpoint
   uint64_t round;      ///< as it was saved
   const char* note;    ///< as it was saved
-  const char*
-      problem;  ///< of a saved one: why old checkpoints could not be removed; empty if they were removed
+  /// Of a saved one: why old checkpoints could not be removed; empty if they were removed.
+  const char* problem;
   // Of a restored one:
   const char* const* skipped;  ///< the newer checkpoints that are damaged, each with its damage
   size_t skipped_count;
@@ -38,9 +38,10 @@ typedef struct troupe_checkpoint_description {
 /// variables meanwhile. `options` and `checkpoint` may be null. After a failure the earlier checkpoints are unchanged.
 TROUPE_C troupe_code troupe_session_save(troupe_session* session, const char* folder,
                                          const troupe_save_options* options, troupe_checkpoint** checkpoint);
-/// Sets the variables to their values in the newest valid checkpoint in `folder` or, if `name` is not null, in the checkpoint `name`
-/// there. `checkpoint` may be null. Fails with NotFound if there is no checkpoint or it contains none of the variables, with DataLoss,
-/// naming the file and its damage, or with InvalidArgument if the dtype or shape of a variable differs; then no variable has changed.
+/// Sets the variables to their values in the newest valid checkpoint in `folder` or, if `name` is not null, in the checkpoint
+/// `name` there. `checkpoint` may be null. Fails with NotFound if there is no checkpoint or it contains none of the variables, with
+/// DataLoss, naming the file and its damage, or with InvalidArgument if the dtype or shape of a variable differs; then no variable
+/// has changed.
 TROUPE_C troupe_code troupe_session_restore(troupe_session* session, const char* folder, const char* name,
                                             troupe_checkpoint** checkpoint);
 TROUPE_C void troupe_checkpoint_destroy(troupe_checkpoint* checkpoint);

@@ -113,7 +113,6 @@ troupe_code troupe_graph_initializer(troupe_graph* graph, troupe_output* target)
   return guarded([&] {
     const troupe::Scope scope(needed(graph, "graph").shared->graph);
     auto& result = needed(target, "target");
-    result =
-        output_of(scope.group({initializer(scope), local_initializer(scope), tables_initializer(scope)}));
+    result = output_of(full_initializer(scope));
   });
 }

@@ -25,8 +25,8 @@ TROUPE_C troupe_code troupe_graph_create(troupe_runtime* runtime, troupe_graph**
 /// ResourceExhausted if it is too large.
 TROUPE_C troupe_code troupe_graph_read(troupe_runtime* runtime, const void* bytes, size_t size,
                                        troupe_graph** graph);
-/// Does the same for a MetaGraphDef of TensorFlow in binary form. The variables and queue runners of its collections are those of the
-/// graph. Fails with DataLoss or NotFound as well, if a queue runner is damaged.
+/// Does the same for a MetaGraphDef of TensorFlow in binary form. The variables and queue runners of its collections are those of
+/// the graph. Fails with DataLoss or NotFound as well, if a queue runner is damaged.
 TROUPE_C troupe_code troupe_graph_read_meta(troupe_runtime* runtime, const void* bytes, size_t size,
                                             troupe_graph** graph);
 TROUPE_C void troupe_graph_destroy(troupe_graph* graph);

@@ -17,11 +17,11 @@ TROUPE_C troupe_code troupe_partial_run_create(troupe_session* session, const tr
                                                troupe_partial_run** run);
 /// Ends the step, if it still runs.
 TROUPE_C void troupe_partial_run_destroy(troupe_partial_run* run);
-/// Gives the step the feeds of `part`, and stores a tensor for each of its fetches in `results`; the caller destroys them. Each feed
-/// and each fetch may be used once, and a fetch only when the feeds that it needs have been given; otherwise fails with
-/// InvalidArgument, and changes nothing. A failure of the step ends it: all later calls fail in the same way. The call that gives the
-/// last feed and takes the last fetch returns when the step has ended. Fails with InvalidArgument if `part` has targets, a timeout or a
-/// cancellation.
+/// Gives the step the feeds of `part`, and stores a tensor for each of its fetches in `results`; the caller destroys them. Each
+/// feed and each fetch may be used once, and a fetch only when the feeds that it needs have been given; otherwise fails with
+/// InvalidArgument, and changes nothing. A failure of the step ends it: all later calls fail in the same way. The call that gives
+/// the last feed and takes the last fetch returns when the step has ended. Fails with InvalidArgument if `part` has targets, a
+/// timeout or a cancellation.
 TROUPE_C troupe_code troupe_partial_run_continue(troupe_partial_run* run, const troupe_step* part,
                                                  troupe_tensor** results);
 

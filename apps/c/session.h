@@ -83,15 +83,15 @@ TROUPE_C troupe_code troupe_session_device(const troupe_session* session, size_t
 /// graph, with Cancelled or DeadlineExceeded, with FailedPrecondition if the session is closed, or with the error of an op.
 TROUPE_C troupe_code troupe_session_run(troupe_session* session, const troupe_step* step,
                                         troupe_tensor** results);
-/// Does the same, and stores the step's timeline as JSON in the trace event format, which Perfetto (ui.perfetto.dev) shows. The caller
-/// releases the text with troupe_bytes_destroy().
+/// Does the same, and stores the step's timeline as JSON in the trace event format, which Perfetto (ui.perfetto.dev) shows. The
+/// caller releases the text with troupe_bytes_destroy().
 TROUPE_C troupe_code troupe_session_profile(troupe_session* session, const troupe_step* step,
                                             troupe_tensor** results, char** timeline, size_t* size);
-/// Starts the queue runners that the graph notes, but for those that an earlier call has started: their steps fill queues beside the
-/// steps of the caller.
+/// Starts the queue runners that the graph notes, but for those that an earlier call has started: their steps fill queues beside
+/// the steps of the caller.
 TROUPE_C troupe_code troupe_session_start_queue_runners(troupe_session* session);
-/// Stops them, and returns when their steps have ended. Fails with the first failure of a step that is not the end of its input, also
-/// if it is long ago, and with DeadlineExceeded after `timeout_ns`.
+/// Stops them, and returns when their steps have ended. Fails with the first failure of a step that is not the end of its input,
+/// also if it is long ago, and with DeadlineExceeded after `timeout_ns`.
 TROUPE_C troupe_code troupe_session_stop_queue_runners(troupe_session* session, int64_t timeout_ns);
 /// Ends the session: running steps fail with Cancelled, and no new step begins. Does not wait.
 TROUPE_C troupe_code troupe_session_cancel(troupe_session* session);

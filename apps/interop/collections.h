@@ -11,8 +11,8 @@ namespace troupe::interop {
 
 class MetaGraphDef;
 
-// Fields of TensorFlow's messages VariableDef and QueueRunnerDef, which the values of collections are, and of SaveSliceInfoDef, which
-// says what a variable is a part of.
+// Fields of TensorFlow's messages VariableDef and QueueRunnerDef, which the values of collections are, and of SaveSliceInfoDef,
+// which says what a variable is a part of.
 namespace variable_def {
 inline constexpr uint32_t variable = 1, initializer = 2, snapshot = 3, slice = 4, is_resource = 5,
                           initial_value = 6, trainable = 7;
@@ -25,8 +25,8 @@ inline constexpr uint32_t queue = 1, enqueue = 2, close = 3, cancel = 4, ends = 
 }
 
 /// Adds to nodes of the graph the attributes by which initializer(), variables() and trainable_variables() find what the
-/// collections "variables", "trainable_variables" and "local_variables" name, and row_slice_of() what they are parts of. Values that are
-/// damaged, or name no node, are passed over, and so are parts that are cut along another dimension than the first.
+/// collections "variables", "trainable_variables" and "local_variables" name, and row_slice_of() what they are parts of. Values
+/// that are damaged, or name no node, are passed over, and so are parts that are cut along another dimension than the first.
 void note_variables(MetaGraphDef& def);
 
 /// Returns these collections and "queue_runners" for what the graph notes. Throws InvalidArgument if a note is damaged. A

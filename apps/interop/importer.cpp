@@ -268,7 +268,8 @@ Status Importer::read_attrs(const Insertion& place, const NodeDef& node, const t
     if (!read) return {read.status().code(), "attribute " + name + ": " + read.status().text()};
     spec.attrs.set(name, std::move(*read));
   }
-  // A function that is called several times must not have the same frame in all calls. Copies draw what the node of their call draws.
+  // A function that is called several times must not have the same frame in all calls. Copies draw what the node of their call
+  // draws.
   if (const AttrValue* frame = find_attr(node, "frame_name");
       frame && place.site.function && op.find_attr("frame_name"))
     spec.attrs.set("frame_name", place.site.prefix + frame->s());

@@ -91,9 +91,7 @@ void bind_variables(py::module_& module) {
       [](const GraphRef& graph) { return from_outputs(trainable_variables(graph->graph), graph); },
       py::arg("graph").none(false));
   module.def("initializer", [](const ScopeHandle& scope) {
-    const Output all = initializer(scope.scope);
-    const Output local = local_initializer(scope.scope), tables = tables_initializer(scope.scope);
-    return NodeHandle{scope.graph, scope.scope.group({all, local, tables}).node};
+    return NodeHandle{scope.graph, full_initializer(scope.scope).node};
   });
   module.def("report_uninitialized_variables", [](const ScopeHandle& scope) {
     return scope.handle(report_uninitialized_variables(scope.scope));

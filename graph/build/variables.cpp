@@ -126,6 +126,10 @@ Output tables_initializer(const Scope& scope) {
   return scope.with_name("init_all_tables").group(fills);
 }
 
+Output full_initializer(const Scope& scope) {
+  return scope.group({initializer(scope), local_initializer(scope), tables_initializer(scope)});
+}
+
 Output report_uninitialized_variables(const Scope& scope, const std::vector<Output>& variables) {
   const Scope g = scope.with_prefix("report_uninitialized_variables");
   if (variables.empty()) return g.constant(value_or_throw(Tensor::allocate(DType::String, Shape{0})));

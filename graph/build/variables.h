@@ -56,6 +56,8 @@ Output initializer(const Scope& scope);
 Output local_initializer(const Scope& scope);
 /// Returns a target that fills every table for which the graph has an op that does so.
 Output tables_initializer(const Scope& scope);
+/// Returns a target that does what the three functions above do.
+Output full_initializer(const Scope& scope);
 /// Adds nodes that yield the names of those of `variables` that have no value yet, as a vector of strings. The variables may be
 /// those of a builder or of an imported graph.
 Output report_uninitialized_variables(const Scope& scope, const std::vector<Output>& variables);

@@ -100,7 +100,7 @@ struct MeasuredFunctions {
   Compute compute;
 };
 
-/// What remains for the device after the check of a kernel with such functions, which must outlive it: the measuring, then the work.
+/// What remains for the device after the check of a kernel with such functions, which must outlive it: it measures, then computes.
 template <class Functions, class Work>
 class MeasureWork : public Work {
  public:

@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(ops_compute_what_tensorflow_does) {
 // Every op with a kernel, except those that compute nothing, those with other results in every run, those without a CPU kernel in
 // the TensorFlow that made the cases, functions of the program, updates of rows that TensorFlow does not have, what it refuses in
 // new graphs, counters, which yield the value before the update, fused ops, which fuse_test.cpp compares with the ops that they
-// replace, and what TensorFlow does not have: the gradient of projective transforms, and layer norms, which layers_test.cpp compares with
-// Keras.
+// replace, and what TensorFlow does not have: the gradient of projective transforms, and layer norms, which layers_test.cpp
+// compares with Keras.
 BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
   std::set<std::string> seen = {"Const",
                                 "CountUpTo",

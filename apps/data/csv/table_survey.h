@@ -37,7 +37,8 @@ struct TableSurvey {
 };
 
 /// Reads a file. The delimiter is the one by which the first lines have the most columns, the same number each; the first row is
-/// a header if a column whose other fields are numbers or gaps has a word there, or if its fields are words that do not occur again.
+/// a header if a column whose other fields are numbers or gaps has a word there, or if its fields are words that do not occur
+/// again.
 /// Fails with the error of the disk, and with DataLoss if there are no rows, or a row has another number of columns than the
 /// first, or the numbers of a column have decimal commas.
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path);

@@ -5,8 +5,9 @@
 //   ImageProjectiveTransformGrad(grads, transforms, image_size)   the gradient by images of this height and width
 // A row of transforms, [batch, 8] or [1, 8], is [a0, a1, a2, b0, b1, b2, c0, c1]. Interpolation "NEAREST" takes the nearest pixel,
 // "BILINEAR" interpolates between two by two. Beyond its edges the image goes on as fill_mode says (Border); with "CONSTANT" it has
-// fill_value there, 0 in V2. So it has where k is 0, and where the position is not a number. The gradient is that of the interpolation,
-// and not a transform by the inverse matrices, as in TensorFlow, which is another function. Transforms have no gradient.
+// fill_value there, 0 in V2. So it has where k is 0, and where the position is not a number. The gradient is that of the
+// interpolation, and not a transform by the inverse matrices, as in TensorFlow, which is another function. Transforms have no
+// gradient.
 #include "kernels/ops/images/projective_transform.h"
 
 #include <array>

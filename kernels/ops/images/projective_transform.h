@@ -1,5 +1,5 @@
-// ImageProjectiveTransformV2 and V3 and their gradient: the check on the host, the arguments that it returns to the compute functions
-// of each type of device (kernels/core/checked_kernel.h), and where pixels come from. Any thread may call the functions.
+// ImageProjectiveTransformV2 and V3 and their gradient: the check on the host, the arguments that it returns to the compute
+// functions of each type of device (kernels/core/checked_kernel.h), and where pixels come from. Any thread may call the functions.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ enum class Border : uint8_t {
 };
 
 /// Returns a position in an axis of `size` pixels that has the same value as one which may lie outside; for Border::Constant the
-/// position itself. NaN stays NaN. As TensorFlow does, Wrap takes the distance of the outermost pixels for the period to count with.
+/// position itself. NaN stays NaN. As TensorFlow does, Wrap counts periods by the distance of the outermost pixels.
 TROUPE_ANY inline float inside(Border border, float at, int64_t size) {
   if (border == Border::Constant || std::isnan(at)) return at;
   constexpr float far = 1e15F;  // where integers still hold it
@@ -57,8 +57,8 @@ struct ProjectiveArguments {
 Result<ProjectiveArguments> check_projective(KernelContext& context);
 Result<ProjectiveArguments> check_projective_gradient(KernelContext& context);
 
-/// The pixels of an image from which one is made: none, one, or two by two with weights. Their numbers are those in the image, and -1
-/// for pixels that lie outside.
+/// The pixels of an image from which one is made: none, one, or two by two with weights. Their numbers are those in the image, and
+/// -1 for pixels that lie outside.
 struct SourcePixels {
   int count = 0;
   int64_t numbers[4] = {};  ///< top left, top right, bottom left, bottom right
