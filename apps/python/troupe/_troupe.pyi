@@ -292,7 +292,7 @@ class PartialRun:
 
 class Session:
     """Runs steps of a graph. Threads may use it at the same time. `seed`: of random ops. `soft_placement`: whether requests for
-    devices that do not exist are ignored. `simplify`: whether to fold constants and share common subexpressions. With `master`, the
+    devices that their task does not have are ignored. `simplify`: whether to fold constants and share common subexpressions. With `master`, the
     address of a member of `cluster`, the steps run there, and this process needs no devices. `tasks`: which tasks of a cluster are used
     beside that of the session, such as "/job:ps"; none: all. `share_state`: whether variables are shared with other sessions, by
     default in clusters alone. `start_timeout`: how many seconds to wait for the tasks. `device_choice`: "first_feasible",

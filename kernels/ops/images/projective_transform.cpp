@@ -102,17 +102,21 @@ void scatter_image(const ProjectiveArguments& arguments, int64_t image, Interpol
 
 template <class T>
 void scatter(const ProjectiveArguments& arguments, Pool& pool) {
-  T* const to = reinterpret_cast<T*>(arguments.output.mutable_data());
+  [[maybe_unused]] T* const to = reinterpret_cast<T*>(arguments.output.mutable_data());
   const int64_t elements = arguments.height * arguments.width * arguments.channels;
   const auto cost = static_cast<size_t>(arguments.rows * arguments.columns) *
                     (static_cast<size_t>(arguments.channels) * 32 + 64);
+  Tensor sums = arguments.sums;  // the same elements
+  auto* const all = reinterpret_cast<Interpolated<T>*>(sums.valid() ? sums.mutable_data()
+                                                                    : arguments.output.mutable_data());
   parallel_rows(pool, static_cast<size_t>(arguments.batch), cost, [&](size_t begin, size_t end) {
-    std::vector<Interpolated<T>> sums(static_cast<size_t>(elements));
     for (auto image = static_cast<int64_t>(begin); image < static_cast<int64_t>(end); ++image) {
-      std::ranges::fill(sums, Interpolated<T>{0});
-      scatter_image<T>(arguments, image, sums.data());
-      std::ranges::transform(sums, to + image * elements,
-                             [](Interpolated<T> sum) { return static_cast<T>(sum); });
+      Interpolated<T>* const of_image = all + image * elements;
+      std::fill_n(of_image, elements, Interpolated<T>{0});
+      scatter_image<T>(arguments, image, of_image);
+      if constexpr (!std::is_same_v<T, Interpolated<T>>)
+        std::transform(of_image, of_image + elements, to + image * elements,
+                       [](Interpolated<T> sum) { return static_cast<T>(sum); });
     }
   });
 }
@@ -212,6 +216,9 @@ Result<ProjectiveArguments> check_projective_gradient(KernelContext& context) {
   TROUPE_ASSIGN(ProjectiveArguments arguments, check(context, "grads", "image_size"));
   std::swap(arguments.height, arguments.rows);
   std::swap(arguments.width, arguments.columns);
+  if (const DType dtype = arguments.output.dtype(); dtype == DType::Half || dtype == DType::BFloat16) {
+    TROUPE_ASSIGN(arguments.sums, context.scratch(DType::Float, arguments.output.shape()));
+  }
   return arguments;
 }
 

@@ -50,7 +50,8 @@ struct ProjectiveArguments {
   int64_t batch, height, width, rows, columns, channels;
   bool bilinear;
   Border border;
-  float fill;  ///< the value of pixels around the images, for Border::Constant
+  float fill;        ///< the value of pixels around the images, for Border::Constant
+  Tensor sums = {};  ///< of the gradient of half and bfloat16 on CPUs: what is rounded to the output
 };
 
 /// Fail with InvalidArgument if shapes do not fit.
