@@ -227,13 +227,15 @@ BOOST_AUTO_TEST_CASE(a_size_is_not_negative) {
 }
 
 BOOST_AUTO_TEST_CASE(a_name_leads_to_no_other_folder) {
-  for (const std::string name : {"../outside", "a/b", ".."}) {
+  const fs::path inside = folder.path();
+  const std::string outside = "beside_" + inside.filename().string();
+  for (const std::string& name : {"../" + outside, std::string("a/b"), std::string("..")}) {
     Program program(TROUPE_PROGRAM, run("train", "x", brief + Arguments{"--set", "run.name='" + name + "'"}));
     BOOST_TEST(program.end() == 2, program.output());
     BOOST_TEST(says(program.output(), "run.name: expected the name of a folder"), program.output());
   }
   BOOST_TEST(fs::is_empty(folder.path()));
-  BOOST_TEST(!fs::exists(fs::path(folder.path()).parent_path() / "outside"));
+  BOOST_TEST(!fs::exists(inside.parent_path() / outside));
 }
 
 BOOST_AUTO_TEST_CASE(trainings_of_one_name_have_a_folder_each) {

@@ -171,7 +171,8 @@ static void partial_runs(void) {
   OK(troupe_partial_run_create(session, &step, &dropped));
   troupe_tensor* result;
   const troupe_step too_early = {.size = sizeof too_early, .fetches = fetches + 1, .fetch_count = 1};
-  FAILS(troupe_partial_run_continue(run, &too_early, &result), TROUPE_INVALID_ARGUMENT, "product");
+  FAILS(troupe_partial_run_continue(run, &too_early, &result), TROUPE_INVALID_ARGUMENT,
+        "before x:0 has been fed");
   const troupe_step timed = {.size = sizeof timed, .fetches = fetches, .fetch_count = 1, .timeout_ns = 1};
   FAILS(troupe_partial_run_continue(run, &timed, &result), TROUPE_INVALID_ARGUMENT, "timeout");
   const float sum = continued(run, feeds[0], 3, fetches[0]);
