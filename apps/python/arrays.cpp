@@ -78,8 +78,8 @@ Tensor scalar_of_python(py::handle value, DType wanted) {
 
 /// Returns the array with integers of another type. Throws InvalidArgument if one of them does not fit.
 py::object converted_integers(const py::object& array, py::handle type, DType wanted) {
-  const py::object result = array.attr("astype")(type, py::arg("order") = "C", py::arg("casting") = "unsafe",
-                                                 py::arg("copy") = true);
+  py::object result = array.attr("astype")(type, py::arg("order") = "C", py::arg("casting") = "unsafe",
+                                           py::arg("copy") = true);
   const py::object differs = result.attr("__ne__")(array);
   if (differs.attr("any")().cast<bool>()) {
     const py::object first = array[differs].attr("flat")[py::int_(0)];
