@@ -82,14 +82,18 @@ void bind_dense_layers(NetworkClass& network) {
   network.def(
       "embedding",
       [](const NetworkHandle& self, const py::object& ids, int64_t rows, int64_t units,
-         const std::string& combiner, const py::object& init) {
+         const std::string& combiner, const py::object& init, int64_t partitions, double max_norm) {
         const NetworkHandle n = self.here();
-        return n.handle(
-            nn::embedding(n.network, n.input(ids),
-                          {.rows = rows, .units = units, .init = initial_of(init), .combiner = combiner}));
+        return n.handle(nn::embedding(n.network, n.input(ids),
+                                      {.rows = rows,
+                                       .units = units,
+                                       .init = initial_of(init),
+                                       .partitions = partitions,
+                                       .combiner = combiner,
+                                       .max_norm = max_norm}));
       },
       py::arg("ids"), py::arg("rows"), py::arg("units"), py::arg("combiner") = "none",
-      py::arg("init") = py::none());
+      py::arg("init") = py::none(), py::arg("partitions") = 0, py::arg("max_norm") = 0.0);
   network.def(
       "dropout",
       [](const NetworkHandle& self, const py::object& x, double rate) {
@@ -155,6 +159,43 @@ void bind_image_layers(NetworkClass& network) {
       py::arg("x"), py::arg("filters"), py::arg("kernel"), py::arg("strides") = 1, py::arg("dilations") = 1,
       py::arg("padding") = "SAME", py::arg("groups") = 1, py::arg("activation") = "linear",
       py::arg("bias") = true, py::arg("init") = "glorot_uniform");
+  network.def(
+      "depthwise_conv2d",
+      [](const NetworkHandle& self, const py::object& x, const py::object& kernel, int64_t multiplier,
+         const py::object& strides, const py::object& dilations, const std::string& padding,
+         const std::string& activation, bool bias, const py::object& init) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::depthwise_conv2d(n.network, n.input(x),
+                                             {.kernel = pair_of(kernel),
+                                              .strides = pair_of(strides),
+                                              .dilations = pair_of(dilations),
+                                              .multiplier = multiplier,
+                                              .padding = padding,
+                                              .activation = activation,
+                                              .bias = bias,
+                                              .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("kernel"), py::arg("multiplier") = 1, py::arg("strides") = 1,
+      py::arg("dilations") = 1, py::arg("padding") = "SAME", py::arg("activation") = "linear",
+      py::arg("bias") = true, py::arg("init") = "glorot_uniform");
+  network.def(
+      "conv2d_transpose",
+      [](const NetworkHandle& self, const py::object& x, int64_t filters, const py::object& kernel,
+         const py::object& strides, const std::string& padding, const std::string& activation, bool bias,
+         const py::object& init) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::conv2d_transpose(n.network, n.input(x),
+                                             {.filters = filters,
+                                              .kernel = pair_of(kernel),
+                                              .strides = pair_of(strides),
+                                              .padding = padding,
+                                              .activation = activation,
+                                              .bias = bias,
+                                              .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("filters"), py::arg("kernel"), py::arg("strides") = 1,
+      py::arg("padding") = "SAME", py::arg("activation") = "linear", py::arg("bias") = true,
+      py::arg("init") = "glorot_uniform");
   const auto bind_pool = [&](const char* name, PoolLayer pool) {
     network.def(
         name,

@@ -253,3 +253,33 @@ def test_ids_may_be_of_any_integer_type(graph):
     with troupe.Session(graph) as session:
         session.run(troupe.initializer())
         assert session.run(rows).tolist() == session.run(network.weights["embedding_weights"])[[3, 0]].tolist()
+
+
+def test_transposed_and_depthwise_convolutions(graph):
+    network = nn.Network()
+    x = troupe.placeholder("float32", [None, 4, 5, 3])
+    larger = network.conv2d_transpose(x, 2, kernel=3, strides=2, init=1.0)
+    each = network.depthwise_conv2d(x, kernel=1, multiplier=2, init=3.0, bias=False)
+    assert larger.shape == (None, 8, 10, 2) and each.shape == (None, 4, 5, 6)
+    image = np.arange(60, dtype=np.float32).reshape(1, 4, 5, 3)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        np.testing.assert_array_equal(session.run(each, {x: image}), np.repeat(3 * image, 2, axis=3))
+        assert session.run(larger, {x: image}).sum() == pytest.approx(2 * sum_of_transposed(image.sum(axis=3)[0]))
+
+
+def sum_of_transposed(image):
+    """Of a 3 x 3 kernel of ones with stride 2: each pixel is added to the pixels of the result that its kernel reaches."""
+    sums = np.zeros([8, 10])
+    for (row, column), pixel in np.ndenumerate(image):
+        sums[2 * row : 2 * row + 3, 2 * column : 2 * column + 3] += pixel
+    return sums.sum()
+
+
+def test_an_embedding_in_parts_with_bounded_rows(graph):
+    network = nn.Network()
+    rows = network.embedding(troupe.constant([0, 4]), 5, 2, init=3.0, partitions=2, max_norm=1.0)
+    assert len(network.weights) == 2
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        np.testing.assert_allclose(session.run(rows), np.full([2, 2], 0.5**0.5), rtol=1e-6)
