@@ -372,3 +372,21 @@ def test_text_that_is_not_utf8_is_an_error_of_troupe():
 
 def test_an_empty_list_of_sizes(session):
     assert session.run(troupe.ops.random_uniform([], dtype="float32")).shape == ()
+
+
+def test_variables_that_are_resources_are_saved_and_restored(tmp_path):
+    meta = pathlib.Path(__file__).parent.parent / "golden" / "graphs" / "training_resource.meta"
+    with troupe.Graph.from_meta_graph(meta.read_bytes()) as graph:
+        path = str(tmp_path / "model")
+        save, restore = troupe.nn.save_variables(path), troupe.nn.restore_variables(path)
+        values = [troupe.ops.read_variable_op(v, dtype=v.op.attribute("dtype")) for v in troupe.variables(graph)]
+        with troupe.Session(graph) as session:
+            session.run(troupe.initializer())
+            saved = session.run(values)
+            session.run(save)
+        with troupe.Session(graph) as session:  # its variables have no values
+            session.run(restore)
+            restored = session.run(values)
+    assert len(saved) > 4
+    for old, new in zip(saved, restored):
+        np.testing.assert_array_equal(old, new)

@@ -14,7 +14,7 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(const auto members, npz_members(*archive));
   std::vector<StoredArray> arrays;
   for (const char* column : {feature_column, label_column}) {
-    if (column == label_column && !has_own_labels(file.options)) continue;
+    if (std::string_view(column) == label_column && !has_own_labels(file.options)) continue;
     const auto at = std::ranges::find(members, column, &NpzMember::array);
     if (at == members.end()) {
       std::string there;
