@@ -9,6 +9,7 @@
 #include "apps/cluster_file.h"
 #include "apps/event_writer.h"
 #include "apps/inference/graph_def.h"
+#include "apps/model_export.h"
 #include "apps/nn/class_losses.h"
 #include "apps/nn/decoding.h"
 #include "apps/nn/embedding_lookup.h"

@@ -75,6 +75,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/nn/weight_averages.h
   apps/cluster_file.h
   apps/event_writer.h
+  apps/model_export.h
   apps/runtime_metrics.h
   apps/samples.h
   apps/trace/trace_json.h
@@ -112,6 +113,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/c/cluster.h
   apps/c/graph.h
   apps/c/model.h
+  apps/c/model_export.h
   apps/c/partial_run.h
   apps/c/runtime.h
   apps/c/session.h

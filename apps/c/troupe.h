@@ -6,6 +6,7 @@
 #include "apps/c/cluster.h"
 #include "apps/c/graph.h"
 #include "apps/c/model.h"
+#include "apps/c/model_export.h"
 #include "apps/c/partial_run.h"
 #include "apps/c/runtime.h"
 #include "apps/c/session.h"

@@ -7,8 +7,6 @@
 namespace troupe::onnx {
 namespace {
 
-const std::vector<int64_t> channels_first = {0, 3, 1, 2}, channels_last = {0, 2, 3, 1};
-
 bool has_channels_last(const Node& node) { return node.attrs.get<std::string>("data_format") == "NHWC"; }
 
 /// Returns the numbers for height and width.
@@ -31,11 +29,14 @@ Status add_padding(const Node& node, NodeAttributes& attributes) {
 
 std::string images(Conversion& to, const Node& node) {
   const std::string& given = to.input(node, 0);
-  return has_channels_last(node) ? to.add("Transpose", {given}, {{"perm", channels_first}}) : given;
+  return has_channels_last(node) ? to.add("Transpose", {given}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}})
+                                 : given;
 }
 
 void set_images(Conversion& to, const Node& node, const std::string& value) {
-  to.set(node, 0, has_channels_last(node) ? to.add("Transpose", {value}, {{"perm", channels_last}}) : value);
+  to.set(node, 0,
+         has_channels_last(node) ? to.add("Transpose", {value}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})
+                                 : value);
 }
 
 Status convolution(Conversion& to, const Node& node) {

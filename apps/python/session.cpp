@@ -1,7 +1,12 @@
 #include "apps/python/session.h"
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
+
+#include "apps/inference/model.h"
+#include "apps/model_export.h"
 #include "apps/python/arrays.h"
 #include "apps/python/fetches.h"
 #include "apps/python/observing.h"
@@ -11,6 +16,7 @@
 
 namespace troupe::python {
 namespace py = pybind11;
+namespace fs = std::filesystem;
 namespace {
 
 DeviceChoice choice_named(const std::string& name) {
@@ -126,19 +132,19 @@ class Callable {
   std::shared_ptr<Step> step_;
 };
 
-std::string save(SessionHandle& session, const std::string& folder, uint64_t round, const std::string& note,
+std::string save(SessionHandle& session, const fs::path& folder, uint64_t round, const std::string& note,
                  size_t keep, bool pinned) {
   require_open(session);
   const SaveOptions options{.round = round, .note = note, .keep = keep, .pinned = pinned};
   const WaitsWithoutGil waits;
-  return session.session.save(folder, options).folder;
+  return session.session.save(folder.string(), options).folder;
 }
 
-py::dict restore(SessionHandle& session, const std::string& folder, const std::string& name) {
+py::dict restore(SessionHandle& session, const fs::path& folder, const std::string& name) {
   require_open(session);
   const RestoredCheckpoint restored = [&] {
     const WaitsWithoutGil waits;
-    return session.session.restore(folder, name);
+    return session.session.restore(folder.string(), name);
   }();
   py::dict result;
   result["folder"] = restored.folder;
@@ -147,6 +153,39 @@ py::dict restore(SessionHandle& session, const std::string& folder, const std::s
   result["missing"] = restored.missing;
   result["skipped"] = restored.skipped;
   return result;
+}
+
+using NamedOutputs = std::map<std::string, py::object>;
+
+ExportedSignature signature_of(const SessionHandle& session, const NamedOutputs& inputs,
+                               const NamedOutputs& outputs) {
+  ExportedSignature signature;
+  for (const auto& [name, input] : inputs) signature.inputs.emplace(name, to_output(input, session.graph));
+  for (const auto& [name, output] : outputs)
+    signature.outputs.emplace(name, to_output(output, session.graph));
+  return signature;
+}
+
+void write_saved_model(SessionHandle& session, const fs::path& folder, const NamedOutputs& inputs,
+                       const NamedOutputs& outputs,
+                       const std::map<std::string, std::pair<NamedOutputs, NamedOutputs>>& others) {
+  require_open(session);
+  std::map<std::string, ExportedSignature> signatures;
+  for (const auto& [name, tensors] : others)
+    signatures.emplace(name, signature_of(session, tensors.first, tensors.second));
+  if (!signatures.emplace(Model::predict, signature_of(session, inputs, outputs)).second)
+    throw Error(invalid_argument("the signature '" + std::string(Model::predict) +
+                                 "' is that of inputs and outputs, and cannot be one of the others"));
+  const WaitsWithoutGil waits;
+  export_saved_model(session.session, session.graph->graph, folder.string(), signatures);
+}
+
+void write_onnx(SessionHandle& session, const fs::path& file, const NamedOutputs& inputs,
+                const NamedOutputs& outputs) {
+  require_open(session);
+  const ExportedSignature signature = signature_of(session, inputs, outputs);
+  const WaitsWithoutGil waits;
+  export_onnx(session.session, session.graph->graph, file.string(), signature);
 }
 
 void start_queue_runners(SessionHandle& session) {
@@ -220,6 +259,11 @@ void bind_session(py::module_& module) {
            "Saves the variables as a checkpoint in a folder; returns the checkpoint's own.")
       .def("restore", &restore, py::arg("folder"), py::arg("name") = "",
            "Sets the variables to those of the newest checkpoint in a folder.")
+      .def("export_saved_model", &write_saved_model, py::arg("folder"), py::arg("inputs"), py::arg("outputs"),
+           py::kw_only(), py::arg("others") = py::dict(),
+           "Writes what the outputs need of the graph, with the values of its variables, as a saved model.")
+      .def("export_onnx", &write_onnx, py::arg("file"), py::arg("inputs"), py::arg("outputs"),
+           "Writes what the outputs need of the graph, with the values of its variables, as an ONNX file.")
       .def("start_queue_runners", &start_queue_runners,
            "Starts the queue runners of the graph, but for those of earlier calls.")
       .def("stop_queue_runners", &stop_queue_runners, py::arg("timeout") = 10.0,

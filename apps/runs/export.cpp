@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "actors/checkpoint/safetensors.h"
+#include "apps/inference/saved_names.h"
 #include "apps/interop/write_graph.h"
 #include "apps/onnx/to_onnx.h"
+#include "apps/runs/model_graph.h"
 #include "apps/runs/trained_run.h"
 #include "messages/tensor_files/bundle_writer.h"
 
@@ -20,14 +22,33 @@ Status write_whole(Disk& disk, const std::string& path, std::string_view bytes) 
   return file.commit();
 }
 
+/// Writes the values of the variables, under the names where the graph of the model restores them from.
+Status write_variables(Disk& disk, const TrainedModel& model, const std::string& prefix) {
+  if (model.values.empty()) return {};
+  const auto names = inference::saved_names(model.source.meta);
+  TROUPE_ASSIGN(BundleWriter writer, BundleWriter::create(disk, prefix));
+  for (const auto& [variable, value] : model.values) {
+    const auto known = names.find(variable);
+    TROUPE_RETURN_IF_FAILED(writer.add(known == names.end() ? variable : known->second.name, value));
+  }
+  return writer.finish();
+}
+
+/// Leaves only what the signatures need of a saved model: others than Troupe's restore more variables, whose values are not read.
+void keep_signatures(interop::MetaGraph& meta) {
+  const std::vector<Output> variables = variables_to_export(meta.graph, meta.signatures);
+  meta = model_graph(without_parts(meta.graph), std::move(meta.signatures), variables);
+}
+
 }  // namespace
 
 Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
-                                        std::shared_ptr<const OpTable> ops) {
+                                        std::shared_ptr<const OpTable> ops) try {
   TROUPE_ASSIGN(auto source, inference::open_model(disk, path, {"serve"}, std::move(ops)));
   StateTable state;
   TROUPE_ASSIGN(const auto cells, inference::needed_cells(source.meta, state));
   TROUPE_ASSIGN(std::string checkpoint, inference::read_variables(disk, source, cells));
+  if (source.checkpoints.empty()) keep_signatures(source.meta);
   TrainedModel model{std::move(source), {}, std::move(checkpoint), {}};
   for (const std::string& file :
        {folder_of(model.source.model) + "/config.toml", model.source.model + '/' + exported_config}) {
@@ -41,18 +62,21 @@ Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
     model.values.emplace(name, std::move(snapshot.value));
   }
   return model;
+} catch (const Error& error) {
+  return error.status();
+}
+
+Status check_no_saved_model(Disk& disk, const std::string& folder) {
+  const std::string graph = folder + '/' + inference::graph_file;
+  return disk.info(graph).ok() ? already_exists(graph + " exists") : Status();
 }
 
 Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder) {
   const std::string graph = folder + '/' + inference::graph_file,
                     values = folder + '/' + inference::variables_prefix;
-  if (disk.info(graph).ok()) return already_exists(graph + " exists");
+  TROUPE_RETURN_IF_FAILED(check_no_saved_model(disk, folder));
   TROUPE_RETURN_IF_FAILED(make_folders(disk, folder));
-  if (!model.values.empty()) {
-    TROUPE_ASSIGN(BundleWriter writer, BundleWriter::create(disk, values));
-    for (const auto& [name, value] : model.values) TROUPE_RETURN_IF_FAILED(writer.add(name, value));
-    TROUPE_RETURN_IF_FAILED(writer.finish());
-  }
+  TROUPE_RETURN_IF_FAILED(write_variables(disk, model, values));
   if (!model.config.empty()) {
     const std::string config = folder + '/' + exported_config;
     TROUPE_RETURN_IF_FAILED(make_folders(disk, folder_of(config)));

@@ -21,8 +21,10 @@ struct TrainedModel {
 Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
                                         std::shared_ptr<const OpTable> ops);
 
+/// Fails with AlreadyExists if there is a saved model in the folder.
+Status check_no_saved_model(Disk& disk, const std::string& folder);
 /// Writes a folder in TensorFlow's SavedModel format, which TensorFlow, TensorFlow Serving and load() read, with the run file.
-/// Fails with AlreadyExists if there is a file saved_model.pb.
+/// Fails as check_no_saved_model() does.
 Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder);
 
 /// Writes what the signature Model::predict computes to a file in the ONNX format. Fails with NotFound if there is no such

@@ -11,11 +11,12 @@
 #include "apps/inference/model.h"
 #include "apps/inference/model_source.h"
 #include "apps/interop/write_graph.h"
-#include "apps/nn/saver.h"
+#include "apps/runs/model_graph.h"
 #include "apps/runs/model_warnings.h"
 #include "apps/runs/predictions.h"
 #include "graph/build/needed_part.h"
 #include "graph/build/split.h"
+#include "graph/build/variables.h"
 #include "kernels/constructors.h"
 
 namespace troupe::runs {
@@ -45,16 +46,18 @@ class Builder {
     auto outputs = config::build_outputs(config_, network, model, diagnostics_);
     TROUPE_RETURN_IF_FAILED(diagnostics_.status());
     if (outputs.empty()) outputs = predictions_of(model);
-    interop::MetaGraph meta{.graph = Graph(graph_.ops()),
-                            .tags = {"serve"},
-                            .tensorflow_version = "1.15.0",
-                            .saver = add_saver(),
-                            .collections = {}};
     std::vector<std::pair<std::string, Output>> scores = {{"loss", *model.loss}};
     scores.insert(scores.end(), model.metrics.begin(), model.metrics.end());
-    if (!outputs.empty()) add_signature(Model::predict, outputs, meta);
-    add_signature(Model::evaluate, scores, meta);
-    RunModel result{std::move(meta), warnings_of_broadcasts(graph_, config_, model), {}, {}};
+    std::map<std::string, interop::Signature> signatures;
+    if (!outputs.empty())
+      signatures.emplace(Model::predict, signature("tensorflow/serving/predict", outputs));
+    signatures.emplace(Model::evaluate, signature("troupe/evaluate", scores));
+    std::vector<Output> given;
+    for (const auto& [name, placeholder] : placeholders_) given.push_back(placeholder);
+    RunModel result{model_graph(graph_, std::move(signatures), variables(graph_), given),
+                    warnings_of_broadcasts(graph_, config_, model),
+                    {},
+                    {}};
     const auto add = [&result](const std::vector<std::string>& warnings) {
       result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
@@ -65,7 +68,6 @@ class Builder {
     std::vector<Output> yielded;
     for (const auto& [name, output] : outputs) yielded.push_back(output);
     add(warnings_of_unused(graph_, config_, model, std::move(yielded)));
-    keep_needed(result.meta);
     return result;
   }
 
@@ -196,48 +198,19 @@ class Builder {
     return predictions(root_, inputs, model.symbols);
   }
 
-  interop::Saver add_saver() {
-    const Scope saver = root_.with_prefix("save");
-    const Output prefix = placeholder_with_default(saver.with_name("Const"),
-                                                   saver.constant(Tensor::scalar<std::string>("model")),
-                                                   PartialShape::scalar());
-    const Output saved = nn::save_variables(root_, prefix), restored = nn::restore_variables(root_, prefix);
-    const Output done = identity(saver.with_control({saved}).with_name("control_dependency"), prefix);
-    roots_ = {done, restored};
-    constexpr int format_v2 = 2;
-    return {graph_.name_of(prefix),
-            graph_.name_of(done),
-            graph_.node(restored.node).name,
-            5,
-            false,
-            10000,
-            format_v2};
-  }
-
-  /// Adds a signature with those of the placeholders that its outputs need.
-  void add_signature(std::string_view name, const std::vector<std::pair<std::string, Output>>& outputs,
-                     interop::MetaGraph& meta) {
-    interop::Signature& signature = meta.signatures[std::string(name)];
-    signature.method = name == Model::predict ? "tensorflow/serving/predict" : "troupe/evaluate";
+  /// Returns a signature with those of the placeholders that its outputs need.
+  interop::Signature signature(std::string method,
+                               const std::vector<std::pair<std::string, Output>>& outputs) const {
+    interop::Signature signature{std::move(method), {}, {}};
     std::vector<Output> results;
-    for (const auto& [output_name, output] : outputs) {
-      signature.outputs.emplace(output_name, output);
+    for (const auto& [name, output] : outputs) {
+      signature.outputs.emplace(name, output);
       results.push_back(output);
     }
     const std::vector<bool> needed = nodes_needed(graph_, results);
-    for (const auto& [input_name, input] : placeholders_)
-      if (needed[input.node]) signature.inputs.emplace(input_name, input);
-    roots_.insert(roots_.end(), results.begin(), results.end());
-  }
-
-  /// Moves to the result what its signatures and its saver need.
-  void keep_needed(interop::MetaGraph& meta) {
-    for (const auto& [name, placeholder] : placeholders_) roots_.push_back(placeholder);
-    NeededPart part(graph_, roots_);
-    for (auto& [name, signature] : meta.signatures)
-      for (auto* const tensors : {&signature.inputs, &signature.outputs})
-        for (auto& [tensor_name, output] : *tensors) output = part.moved(output);
-    meta.graph = std::move(part).graph();
+    for (const auto& [name, input] : placeholders_)
+      if (needed[input.node]) signature.inputs.emplace(name, input);
+    return signature;
   }
 
   const RunConfig& config_;
@@ -248,7 +221,6 @@ class Builder {
   std::vector<std::pair<std::string, Output>> placeholders_;
   std::vector<Output> samples_, labels_;     ///< placeholders
   std::map<std::string, Output> variables_;  ///< by the names of weights
-  std::vector<Output> roots_;                ///< what the model is for
 };
 
 }  // namespace

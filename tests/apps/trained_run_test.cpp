@@ -10,7 +10,11 @@
 
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
+#include "apps/inference/model.h"
+#include "messages/env/real_disk.h"
+#include "messages/tensor_files/bundle.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/support/golden_values.h"
 
 namespace troupe {
 namespace {
@@ -338,6 +342,25 @@ BOOST_AUTO_TEST_CASE(a_model_of_tensorflow_predicts_from_arrays) {
   const Tensor doubles = Tensor::vector<double>({1, 2, 3});  // NumPy's own type for such numbers
   std::ofstream(path("x.npy"), std::ios::binary) << value_or_throw(data::write_npy(doubles.reshaped({1, 3})));
   BOOST_TEST(lines_of(output_of({"predict", model, path("x.npy"), "--outputs", "best,scores"})) == lines);
+  output_of({"export", model, path("copy")});
+  BOOST_TEST(lines_of(output_of({"predict", path("copy"), path("x.npz"), "--outputs", "best,scores"})) ==
+             lines);
+}
+
+BOOST_AUTO_TEST_CASE(an_exported_model_of_tensorflow_has_what_its_signatures_need) {
+  const std::string model = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/convolution";
+  output_of({"export", model, path("copy")});
+  RealDisk disk;
+  const auto variables_of = [&](const std::string& folder) {
+    return value_or_throw(Bundle::open(disk, folder + "/variables/variables")).entries().size();
+  };
+  BOOST_TEST(variables_of(path("copy")) ==
+             8u);  // the original has those of the optimizer's and of Keras' own, too
+  BOOST_TEST(variables_of(model) > 8u);
+  const Tensor image = Tensor::of<float>(Shape({1, 8, 8, 1}), std::vector<float>(64, 0.5F));
+  const auto expected = load(model).run(std::vector<Tensor>{image}),
+             got = load(path("copy")).run(std::vector<Tensor>{image});
+  BOOST_TEST(test::difference(got.at(0), expected.at(0), {1e-6, 1e-6}) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

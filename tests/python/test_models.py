@@ -84,3 +84,49 @@ def test_threads_share_a_model():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+@pytest.fixture
+def trained(graph, session):
+    """A network that has been trained, with its input, output, loss and label."""
+    x = troupe.placeholder("float32", [None, 3], name="x")
+    label = troupe.placeholder("int64", [None])
+    logits = troupe.nn.Network().dense(x, 2)
+    loss = troupe.nn.softmax_cross_entropy(logits, label)
+    step = troupe.nn.Adam(0.1).minimize(loss)
+    session.run(troupe.initializer())
+    session.run(step, {x: np.eye(3), label: [0, 1, 0]})
+    return {"session": session, "x": x, "label": label, "logits": logits, "loss": loss}
+
+
+def test_a_model_from_a_session(trained, tmp_path):
+    session, x, label = (trained[name] for name in ("session", "x", "label"))
+    session.export_saved_model(tmp_path / "1", {"sample": x}, {"logits": trained["logits"]},
+                               others={"evaluate": ({"sample": x, "label": label}, {"loss": trained["loss"]})})
+    model = troupe.load(tmp_path)
+    samples = np.array([[1, 2, 3], [-1, 0, 1]], np.float32)
+    expected = session.run([trained["logits"], trained["loss"]], {x: samples, label: [1, 0]})
+    np.testing.assert_allclose(model(samples)["logits"], expected[0], rtol=1e-6)
+    np.testing.assert_allclose(model(sample=samples, label=[1, 0], signature="evaluate")["loss"], expected[1], rtol=1e-6)
+    with pytest.raises(troupe.AlreadyExistsError):
+        session.export_saved_model(str(tmp_path / "1"), {"sample": x}, {"logits": trained["logits"]})
+
+
+def test_an_onnx_file_from_a_session(trained, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session, x = trained["session"], trained["x"]
+    session.export_onnx(tmp_path / "model.onnx", {"sample": x}, {"logits": trained["logits"]})
+    samples = np.array([[1, 2, 3], [-1, 0, 1]], np.float32)
+    logits, = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(["logits"], {"sample": samples})
+    np.testing.assert_allclose(logits, session.run(trained["logits"], {x: samples}), rtol=1e-5)
+
+
+def test_what_a_model_cannot_hold(trained, tmp_path):
+    session, x = trained["session"], trained["x"]
+    with pytest.raises(troupe.InvalidArgumentError, match="need this placeholder"):
+        session.export_saved_model(tmp_path, {"sample": x}, {"loss": trained["loss"]})
+    with pytest.raises(troupe.UnimplementedError, match="function of this process"):
+        session.export_onnx(tmp_path / "model.onnx", {"x": x}, {"y": troupe.py_function(lambda v: v, [x], "float32")})
+    with pytest.raises(troupe.InvalidArgumentError, match="serving_default"):
+        session.export_saved_model(tmp_path, {"x": x}, {"y": x + 1}, others={"serving_default": ({"x": x}, {"y": x + 2})})
+    assert not list(tmp_path.iterdir())

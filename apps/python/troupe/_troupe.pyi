@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, Callable as _Function, Iterator, Optional, Sequence, Union
+import os
+from typing import Any, Callable as _Function, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy
 import numpy.typing
@@ -12,6 +13,8 @@ from .types import DTypeLike, Fetches, ShapeLike, TensorLike
 _Shape = Optional[tuple[Optional[int], ...]]
 _Gradient = Union[None, "Output", tuple["Output", "Output", "Output"]]
 _Node = Union["Output", "Operation"]
+_Named = Mapping[str, Union["Output", str]]
+_Path = Union[str, os.PathLike[str]]
 
 class DType:
     """The type of the elements of a tensor."""
@@ -322,12 +325,20 @@ class Session:
         now or before. A failure of the step ends it, as does Ctrl-C during the call."""
     def make_callable(self, fetches: Fetches, feed_list: Optional[Sequence[Union[Output, str]]] = None) -> Callable:
         """Prepares a step that is run often."""
-    def save(self, folder: str, *, round: int = 0, note: str = "", keep: int = 5, pinned: bool = False) -> str:
+    def save(self, folder: _Path, *, round: int = 0, note: str = "", keep: int = 5, pinned: bool = False) -> str:
         """Saves the variables as a checkpoint in a folder, and returns the checkpoint's own folder. The newest `keep` checkpoints stay
         there, and those that are `pinned`."""
-    def restore(self, folder: str, name: str = "") -> dict[str, Any]:
+    def restore(self, folder: _Path, name: str = "") -> dict[str, Any]:
         """Sets the variables to those of the newest checkpoint in a folder, or of that of this name. Returns folder, round, note,
         missing (variables that are not in the checkpoint) and skipped (damaged checkpoints)."""
+    def export_saved_model(self, folder: _Path, inputs: _Named, outputs: _Named, *,
+                           others: Mapping[str, tuple[_Named, _Named]] = {}) -> None:
+        """Writes the part of the graph that the outputs need, with the values of its variables, as a saved model, which troupe.load(),
+        `troupe serve`, TensorFlow and TensorFlow Serving read. `inputs` and `outputs` have the names that callers of the model use; inputs
+        need not be placeholders. `others` are further functions of the model: pairs of inputs and outputs by the names of their signatures."""
+    def export_onnx(self, file: _Path, inputs: _Named, outputs: _Named) -> None:
+        """Writes the same part of the graph as a file in the ONNX format, which may replace another. Raises UnimplementedError, naming the
+        node, for ops that ONNX does not have."""
     def start_queue_runners(self) -> None:
         """Starts the queue runners that the functions of troupe.input_queues have added to the graph, but for those of earlier calls."""
     def stop_queue_runners(self, timeout: float = 10.0) -> None:

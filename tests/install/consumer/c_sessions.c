@@ -143,10 +143,15 @@ static void queue_runners(void) {
   troupe_graph_destroy(graph);
 }
 
+static troupe_tensor* scalar(float value) {
+  troupe_tensor* tensor;
+  OK(troupe_tensor_create(TROUPE_FLOAT, NULL, 0, &value, sizeof value, &tensor));
+  return tensor;
+}
+
 /// Gives a run one number, and returns one.
 static float continued(troupe_partial_run* run, troupe_output feed, float value, troupe_output fetch) {
-  troupe_tensor *fed, *result;
-  OK(troupe_tensor_create(TROUPE_FLOAT, NULL, 0, &value, sizeof value, &fed));
+  troupe_tensor *const fed = scalar(value), *result;
   const troupe_tensor* const feeds[] = {fed};
   const troupe_step part = {.size = sizeof part,
                             .feeds = &feed,
@@ -199,9 +204,52 @@ static void timelines(void) {
   troupe_graph_destroy(graph);
 }
 
+/// v + x of the variable, and v itself.
+static const char sum_of_variable[] =
+    "node { name: 'x' op: 'Placeholder' " FLOAT("dtype") "}"
+    "node { name: 'y' op: 'Add' input: 'x' input: 'v' " FLOAT("T") "}";
+
+static void exports(const char* folder) {
+  char definition[4096], models[1024], saved[1024], onnx[1024];
+  snprintf(definition, sizeof definition, "%s%s", variables, sum_of_variable);
+  snprintf(models, sizeof models, "%s/models", folder);
+  snprintf(saved, sizeof saved, "%s/models/1", folder);
+  snprintf(onnx, sizeof onnx, "%s/models/model.onnx", folder);
+  troupe_graph* graph;
+  troupe_session* session = open_session(definition, &graph);
+  const troupe_named_output x = {"number", found(graph, "x")},
+                            y[] = {{"sum", found(graph, "y")}, {"v", found(graph, "v")}};
+  const troupe_exported_signature sum = {
+      .size = sizeof sum, .inputs = &x, .input_count = 1, .outputs = y, .output_count = 2};
+  const troupe_exported_signature* const signatures[] = {&sum, &sum};
+  FAILS(troupe_session_export_saved_model(session, saved, signatures, 1), TROUPE_FAILED_PRECONDITION, "v");
+  troupe_output target;
+  OK(troupe_graph_initializer(graph, &target));
+  run(session, target);
+  FAILS(troupe_session_export_saved_model(session, saved, signatures, 2), TROUPE_INVALID_ARGUMENT,
+        "serving_default");
+  const troupe_exported_signature without = {.size = sizeof without, .outputs = y, .output_count = 1};
+  FAILS(troupe_session_export_onnx(session, onnx, &without), TROUPE_INVALID_ARGUMENT, "x");
+  OK(troupe_session_export_saved_model(session, saved, signatures, 1));
+  OK(troupe_session_export_onnx(session, onnx, &sum));
+  FAILS(troupe_session_export_saved_model(session, saved, signatures, 1), TROUPE_ALREADY_EXISTS, saved);
+  troupe_session_destroy(session);
+  troupe_graph_destroy(graph);
+
+  troupe_model* model;
+  troupe_tensor *const input = scalar(2), *results[2];
+  OK(troupe_model_load(models, 1, &model));
+  const troupe_tensor* const inputs[] = {input};
+  OK(troupe_model_run(model, NULL, inputs, 1, results, 2));
+  EXPECT(number(results[0]) == 3 && number(results[1]) == 1);
+  troupe_tensor_destroy(input);
+  troupe_model_destroy(model);
+}
+
 int main(int argc, char** argv) {
   EXPECT(argc == 2);
   checkpoints(argv[1]);
+  exports(argv[1]);
   graphs_of_tensorflow_keep_their_variables();
   queue_runners();
   partial_runs();
