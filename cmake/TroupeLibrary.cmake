@@ -50,6 +50,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/runtime.h
   actors/step/session.h
   actors/step/session_options.h
+  actors/step/step_description.h
   apps/nn/allreduce_means.h
   apps/nn/class_losses.h
   apps/nn/class_sampling.h

@@ -78,6 +78,7 @@ class PeerMessages {
     request<ListDevices, DevicesListed>();
     request<Extend, Extended>();
     request<PrepareStep, StepPrepared>();
+    request<DescribeStep, StepDescribed>();
     request<RunStep, StepDone>();
     request<BeginPartialRun, PartialRunBegun>();
     request<ContinuePartialRun, PartialRunContinued>();

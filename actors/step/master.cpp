@@ -6,10 +6,9 @@
 
 #include "actors/engine/offloading_role.h"
 #include "actors/site/graph_wire.h"
-#include "actors/step/partial_runs.h"
-#include "actors/step/placement_trials.h"
+#include "actors/step/master_steps.h"
 #include "actors/step/preparing.h"
-#include "actors/step/step_times_wire.h"
+#include "actors/step/step_description_wire.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/worker.capnp.h"
@@ -19,53 +18,12 @@
 namespace troupe {
 namespace {
 
+using Prepared = PreparedSignature;
+using Step = MasterStep;
+
 constexpr size_t max_cancelled_early = 64;
 /// The longest time limit of a step, in nanoseconds: ten years. A longer one, which a client may send, counts as this.
 constexpr uint64_t max_remaining = uint64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
-
-/// A signature that has been compiled and is, or is being, registered with its workers.
-struct Prepared {
-  struct Share {
-    ActorRef worker;
-    std::vector<uint32_t> feeds;
-    std::vector<std::string> seeded;
-  };
-  std::string key;
-  uint64_t handle = 0;  ///< is also the number of the partition
-  size_t feeds = 0, fetches = 0;
-  std::vector<Share> shares;
-  /// How many workers have not answered RegisterPartition, and one more while the signature is compiled.
-  size_t registering = 0;
-  Status failure;
-  struct Waiting {
-    Reply reply;
-    bool hold = false;
-  };
-  std::vector<Waiting> waiting;
-  size_t holds = 0;                 ///< how many steps are about to begin, for which the signature must stay
-  std::set<uint64_t> running = {};  ///< the ordinals of its running steps; the first is its floor
-  bool retired = false;             ///< no new step may use it
-  uint64_t last_use = 0;            ///< the last ordinal when it was prepared or used
-  bool remote = false;              ///< at least one of the workers is in another process
-  std::shared_ptr<const PartialSignature> partial = {};  ///< for partial runs only
-
-  bool in_use() const { return !running.empty() || holds > 0 || registering > 0; }
-};
-
-struct Step {
-  uint64_t ordinal = 0, call = 0;
-  std::shared_ptr<Prepared> prepared;
-  Reply reply;
-  size_t pending = 0;
-  Status failure;
-  std::vector<Tensor> fetches;
-  bool profiled = false;          ///< for its caller
-  StepMeasurement measured = {};  ///< for the placement of later ones
-  int64_t begun = 0;              ///< when it began, if it is measured
-  StepTimes times = {};           ///< if it is profiled or its nodes are measured
-  TimerId timer = 0;              ///< for StepExpired
-  TimerId again = 0;              ///< for AbortAgain
-};
 
 std::string key_of(wire::PrepareStep::Reader request) {
   std::string key;
@@ -100,6 +58,8 @@ class MasterRole final : public OffloadingRole {
                        }}) {
     on<wire::Extend>([this](const auto& message, Reply reply) { extend(message, std::move(reply)); });
     on<wire::PrepareStep>([this](const auto& message, Reply reply) { prepare(message, std::move(reply)); });
+    on<wire::DescribeStep>(
+        [this](const auto& message, Reply reply) { describe_step(*message, std::move(reply)); });
     on<wire::RunStep>([this](const auto& message, Reply reply) { run(message, std::move(reply)); });
     on<wire::BeginPartialRun>(
         [this](const auto& message, Reply reply) { begin_partial_run(message, std::move(reply)); });
@@ -162,23 +122,43 @@ class MasterRole final : public OffloadingRole {
       if (prepared->registering == 0) answer_prepared(*prepared);
       return;
     }
-    const auto feeds = names(message->getFeeds()), fetches = names(message->getFetches()),
-               targets = names(message->getTargets());
-    auto signature = resolve_signature(*graph_, feeds, fetches, targets);
+    auto signature = signature_of(*message);
     if (!signature) return reply(signature.status());
     signature->partial = message->getPartial();
     auto prepared = std::make_shared<Prepared>();
     prepared->key = std::move(key);
     prepared->handle = ++last_handle_;
-    prepared->feeds = feeds.size();
-    prepared->fetches = fetches.size();
+    prepared->feeds = signature->feeds.size();
+    prepared->fetches = signature->fetches.size();
     prepared->last_use = last_ordinal_;
     prepared->registering = 1;  // until it is compiled
     prepared->waiting.push_back({std::move(reply), message->getHold()});
     make_room();
     handles_.emplace(prepared->key, prepared->handle);
     signatures_.emplace(prepared->handle, prepared);
-    to_compile_.push_back({std::move(prepared), std::move(*signature)});
+    compile_later({std::move(prepared), std::move(*signature), {}});
+  }
+
+  void describe_step(wire::DescribeStep::Reader request, Reply reply) {
+    if (!refusal_.ok()) return reply(refusal_);
+    auto signature = signature_of(request);
+    if (!signature) return reply(signature.status());
+    compile_later({{}, std::move(*signature), std::move(reply)});
+  }
+
+  template <class Request>
+  Result<RunSignature> signature_of(Request request) const {
+    return resolve_signature(*graph_, names(request.getFeeds()), names(request.getFetches()),
+                             names(request.getTargets()));
+  }
+
+  struct ToCompile {
+    std::shared_ptr<Prepared> prepared;  ///< null: the signature is only to be described
+    RunSignature signature;
+    Reply described;  ///< gets the description
+  };
+  void compile_later(ToCompile next) {
+    to_compile_.push_back(std::move(next));
     if (to_compile_.size() == 1) compile_next();
   }
 
@@ -186,6 +166,7 @@ class MasterRole final : public OffloadingRole {
   /// the homes that those before it have chosen.
   void compile_next() {
     const ToCompile& next = to_compile_.front();
+    if (!next.prepared) return describe_next();
     compute<Compiled>(
         [graph = graph_, signature = next.signature, &node = node_, workers = workers_, options = options_,
          owner = PartitionOwner{address_, session_, next.prepared->handle}, homes = homes_,
@@ -194,15 +175,37 @@ class MasterRole final : public OffloadingRole {
                          {times.get(), candidate});
         },
         [this](Result<Compiled> compiled) {
-          const auto done = std::move(to_compile_.front().prepared);
-          to_compile_.pop_front();
-          if (!to_compile_.empty()) compile_next();
+          const auto done = take_compiled().prepared;
           if (compiled && !refusal_.ok()) compiled = refusal_;
           if (!compiled) return registered(done, compiled.status());
           done->partial = std::move(compiled->partial);
           register_shares(done, compiled->shares);
           registered(done, {});
         });
+  }
+
+  void describe_next() {
+    const ToCompile& next = to_compile_.front();
+    compute<Message<wire::StepDescribed>>(
+        [graph = graph_, signature = next.signature, &node = node_, workers = workers_, options = options_,
+         homes = homes_, times = trials_.times()]() -> Result<Message<wire::StepDescribed>> {
+          TROUPE_ASSIGN(const PlacedStep step, place_step(*graph, signature, *node.library, workers, options,
+                                                          *homes, {.times = times.get(), .candidate = 0}));
+          return describe(step);
+        },
+        [this](Result<Message<wire::StepDescribed>> described) {
+          Reply reply = take_compiled().described;
+          if (!described) return reply(described.status());
+          reply(std::move(*described));
+        });
+  }
+
+  /// Removes the first signature, which has been compiled, and begins with the next one.
+  ToCompile take_compiled() {
+    ToCompile done = std::move(to_compile_.front());
+    to_compile_.pop_front();
+    if (!to_compile_.empty()) compile_next();
+    return done;
   }
 
   struct Compiled {
@@ -559,10 +562,6 @@ class MasterRole final : public OffloadingRole {
   std::shared_ptr<const Graph> graph_;
   /// See compile_step(). Used by one compilation at a time.
   const std::shared_ptr<std::vector<DeviceId>> homes_ = std::make_shared<std::vector<DeviceId>>();
-  struct ToCompile {
-    std::shared_ptr<Prepared> prepared;
-    RunSignature signature;
-  };
   std::deque<ToCompile> to_compile_;  ///< the first one is being compiled
   uint64_t version_ = 0;
   std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle

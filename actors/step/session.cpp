@@ -11,6 +11,7 @@
 #include "actors/step/queue_runners.h"
 #include "actors/step/session_core.h"
 #include "actors/step/session_impl.h"
+#include "actors/step/step_description_wire.h"
 #include "graph/build/variables.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
@@ -25,6 +26,23 @@ Result<AnyMessage> around_wait(const Ask& ask) {
   std::optional<Result<AnyMessage>> answer;
   AroundWaits::call([&] { answer = ask(); });
   return std::move(*answer);
+}
+
+/// Writes the feeds, fetches and targets of a PrepareStep or DescribeStep.
+template <class Request>
+void write_signature(const Graph& graph, const std::vector<Output>& feeds, const std::vector<Output>& outputs,
+                     Request request) {
+  std::vector<std::string> fed, fetches, targets;
+  for (const Output& feed : feeds) fed.push_back(graph.name_of(feed));
+  for (const Output& output : outputs) {
+    if (output.is_control())
+      targets.push_back(graph.node(output.node).name);
+    else
+      fetches.push_back(graph.name_of(output));
+  }
+  write(fed, request.initFeeds(static_cast<uint32_t>(fed.size())));
+  write(fetches, request.initFetches(static_cast<uint32_t>(fetches.size())));
+  write(targets, request.initTargets(static_cast<uint32_t>(targets.size())));
 }
 
 }  // namespace
@@ -70,18 +88,8 @@ void Session::Impl::check_outputs(const std::vector<Output>& feeds,
 Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
                                                     const std::vector<Output>& outputs,
                                                     Purpose purpose) const {
-  std::vector<std::string> fetches, targets;
-  for (const Output& output : outputs) {
-    if (output.is_control())
-      targets.push_back(parts.graph.node(output.node).name);
-    else
-      fetches.push_back(parts.graph.name_of(output));
-  }
   Draft<wire::PrepareStep> draft;
-  auto fed = draft->initFeeds(static_cast<uint32_t>(feeds.size()));
-  for (uint32_t i = 0; i < feeds.size(); ++i) fed.set(i, as_text(parts.graph.name_of(feeds[i])));
-  write(fetches, draft->initFetches(static_cast<uint32_t>(fetches.size())));
-  write(targets, draft->initTargets(static_cast<uint32_t>(targets.size())));
+  write_signature(parts.graph, feeds, outputs, *draft);
   draft->setHold(purpose != Purpose::Later);
   draft->setPartial(purpose == Purpose::PartialRun);
   return draft.finish();
@@ -158,6 +166,15 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
   step.state_->outputs = fetches;
   step.state_->handle = value_or_throw(impl_->prepare(feeds, fetches, Impl::Purpose::Later));
   return step;
+}
+
+StepDescription Session::describe(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
+  impl_->check_outputs(feeds, fetches);
+  throw_if_failed(impl_->extend());
+  Draft<wire::DescribeStep> draft;
+  write_signature(impl_->parts.graph, feeds, fetches, *draft);
+  const Message<wire::StepDescribed> described(impl_->located(impl_->call_around(draft.finish())));
+  return value_or_throw(read(described, impl_->parts.graph.ops()));
 }
 
 namespace {

@@ -14,6 +14,7 @@
 #include "actors/step/cancellation.h"
 #include "actors/step/device_profile.h"
 #include "actors/step/session_options.h"
+#include "actors/step/step_description.h"
 #include "graph/build/graph.h"
 #include "graph/build/queue_runner.h"
 
@@ -128,6 +129,10 @@ class Session {
 
   /// Prepares steps that are run often. As for run(), `fetches` may contain control outputs.
   PreparedStep prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
+
+  /// Returns which device would run each node of a step with these feeds and fetches (as for run()), and what each device would
+  /// run. With DeviceChoice::Learned later steps may be placed otherwise.
+  StepDescription describe(const std::vector<Output>& feeds, const std::vector<Output>& fetches);
 
   /// Begins a step with these feeds and fetches (as for run()), which waits for its feeds. `options` are those of the whole
   /// step; it has no profile.

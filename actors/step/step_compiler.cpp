@@ -38,15 +38,16 @@ class StepCompiler {
     TROUPE_ASSIGN(const auto partitions, cut(graph, signature, homes));
     return shares(partitions);
   }
-  Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature) const {
-    std::vector<DeviceId> homes;
-    TROUPE_ASSIGN(auto partitions, cut(graph, signature, homes));
-    return PlacedStep{devices_, std::move(partitions)};
+  Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature,
+                                std::vector<DeviceId>& homes) const {
+    PlacedStep step{.devices = devices_, .partitions = {}, .nodes = {}, .ignored_requests = {}};
+    TROUPE_ASSIGN(step.partitions, cut(graph, signature, homes, &step));
+    return step;
   }
 
  private:
   Result<std::vector<Partition>> cut(const Graph& graph, const RunSignature& signature,
-                                     std::vector<DeviceId>& homes) const {
+                                     std::vector<DeviceId>& homes, PlacedStep* described = nullptr) const {
     if (homes.size() < graph.size()) choose_homes(graph, homes);
     TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
     if (signature.partial) TROUPE_RETURN_IF_FAILED(check_client_ends(subgraph.graph));
@@ -54,6 +55,7 @@ class StepCompiler {
     TROUPE_RETURN_IF_FAILED(split_ops(subgraph).status());
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_step(subgraph, library_));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
+    if (described) note_placement(subgraph, placed, *described);
     if (options_.simplify) {
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
       if (std::ranges::any_of(devices_, is_gpu))
@@ -61,6 +63,15 @@ class StepCompiler {
     }
     TROUPE_RETURN_IF_FAILED(spread_constants(subgraph.graph, placed.device, devices_));
     return partition(subgraph.graph, std::move(placed.device), devices_, options_.lossy_transfers);
+  }
+
+  void note_placement(const Subgraph& subgraph, const PlacementResult& placed, PlacedStep& described) const {
+    for (const Node& node : subgraph.graph.nodes())
+      if (subgraph.origin[node.id] != no_node)
+        described.nodes.push_back({node.name, node.type(), placed.device[node.id]});
+    // Nodes that have their devices from earlier steps request nothing any more.
+    const auto anew = place_nodes(subgraph.graph, {}, known_.candidate);
+    described.ignored_requests = anew ? anew->notes : placed.notes;
   }
 
   /// Refuses fetches of a partial run that are handles or lie inside loops, and feeds that are handles.
@@ -270,9 +281,16 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
 }
 
 Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
-                              std::span<const WorkerDevices> workers, const SessionOptions& options) {
+                              std::span<const WorkerDevices> workers, const SessionOptions& options,
+                              std::vector<DeviceId>& homes, const PlacementKnowledge& known) {
   const PartitionOwner no_owner;
-  return StepCompiler(library, workers, options, no_owner).place_step(graph, signature);
+  return StepCompiler(library, workers, options, no_owner, known).place_step(graph, signature, homes);
+}
+
+Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                              std::span<const WorkerDevices> workers, const SessionOptions& options) {
+  std::vector<DeviceId> homes;
+  return place_step(graph, signature, library, workers, options, homes, {});
 }
 
 }  // namespace troupe

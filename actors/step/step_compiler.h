@@ -64,10 +64,20 @@ Result<std::vector<WorkerShare>> compile_step(const Graph& graph, const RunSigna
 
 /// The partitions of a step and their devices.
 struct PlacedStep {
+  struct PlacedNode {
+    std::string name, op;
+    DeviceId device;
+  };
   std::vector<DeviceInfo> devices;
   std::vector<Partition> partitions;
+  std::vector<PlacedNode> nodes;              ///< of the session's graph, before they were fused
+  std::vector<std::string> ignored_requests;  ///< see PlacementResult::notes
 };
-/// Applies the same passes as compile_step(), independent of a session, to show what would run where.
+/// Applies the same passes as compile_step(), to show what would run where. `homes` are those of compile_step().
+Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
+                              std::span<const WorkerDevices> workers, const SessionOptions& options,
+                              std::vector<DeviceId>& homes, const PlacementKnowledge& known);
+/// Does the same independent of a session.
 Result<PlacedStep> place_step(const Graph& graph, const RunSignature& signature, const OpLibrary& library,
                               std::span<const WorkerDevices> workers, const SessionOptions& options);
 

@@ -137,6 +137,16 @@ troupe_code troupe_session_profile(troupe_session* session, const troupe_step* s
   });
 }
 
+troupe_code troupe_session_describe(troupe_session* session, const troupe_step* step, char** text,
+                                    size_t* size) {
+  return guarded([&] {
+    const troupe_step wanted = known(&needed(step, "step"));
+    auto& stored = needed(text, "text");
+    const auto feeds = outputs_of(wanted.feeds, wanted.feed_count, "feeds");
+    hand_over(session_of(session).describe(feeds, fetches_of(wanted)).text(), stored, needed(size, "size"));
+  });
+}
+
 troupe_code troupe_session_start_queue_runners(troupe_session* session) {
   return guarded([&] { session_of(session).start_queue_runners(); });
 }

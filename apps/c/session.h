@@ -87,6 +87,11 @@ TROUPE_C troupe_code troupe_session_run(troupe_session* session, const troupe_st
 /// caller releases the text with troupe_bytes_destroy().
 TROUPE_C troupe_code troupe_session_profile(troupe_session* session, const troupe_step* step,
                                             troupe_tensor** results, char** timeline, size_t* size);
+/// Stores which device would run each node of the step, as text with a line "NAME: (OP) DEVICE" for each node, and one for each
+/// request for a device that soft placement ignores. `feed_values` are not used. The caller releases the text with
+/// troupe_bytes_destroy().
+TROUPE_C troupe_code troupe_session_describe(troupe_session* session, const troupe_step* step, char** text,
+                                             size_t* size);
 /// Starts the queue runners that the graph notes, but for those that an earlier call has started: their steps fill queues beside
 /// the steps of the caller.
 TROUPE_C troupe_code troupe_session_start_queue_runners(troupe_session* session);

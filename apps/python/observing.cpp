@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "actors/step/step_description.h"
 #include "apps/event_writer.h"
+#include "apps/inference/graph_def.h"
 #include "apps/python/arrays.h"
 #include "apps/python/handles.h"
 
@@ -84,9 +86,31 @@ void bind_device_profile(py::module_& module) {
       .def_property_readonly("elapsed", [](const DeviceProfile& device) { return seconds(device.elapsed); });
 }
 
+void bind_step_description(py::module_& module) {
+  py::class_<PlacedNode>(module, "PlacedNode", "A node of a step, and the device where it runs.")
+      .def_readonly("name", &PlacedNode::name)
+      .def_readonly("op", &PlacedNode::op)
+      .def_readonly("device", &PlacedNode::device)
+      .def("__repr__", [](const PlacedNode& node) {
+        return "<troupe.PlacedNode '" + node.name + "' op=" + node.op + " device='" + node.device + "'>";
+      });
+  py::class_<StepDescription>(module, "StepDescription", "What a step is made of.")
+      .def_readonly("nodes", &StepDescription::nodes)
+      .def_readonly("ignored_requests", &StepDescription::ignored_requests)
+      .def_property_readonly("graph_defs",
+                             [](const StepDescription& step) {
+                               py::dict graphs;
+                               for (const DevicePart& part : step.parts)
+                                 graphs[py::str(part.device)] = py::bytes(write_graph_def(part.graph));
+                               return graphs;
+                             })
+      .def("__str__", &StepDescription::text);
+}
+
 }  // namespace
 
 void bind_observing(py::module_& module) {
+  bind_step_description(module);
   bind_node_profile(module);
   bind_device_profile(module);
   py::class_<StepProfile>(module, "StepProfile", "Where the time of a step went.")

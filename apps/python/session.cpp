@@ -98,6 +98,14 @@ py::tuple profile_once(SessionHandle& session, const py::object& fetched,
   return py::make_tuple(fetches.results(std::move(results)), std::move(profile));
 }
 
+StepDescription describe(SessionHandle& session, const py::object& fetched, const py::object& fed) {
+  require_open(session);
+  const Fetches fetches(fetched, session.graph);
+  const std::vector<Output> feeds = fed.is_none() ? std::vector<Output>() : to_outputs(fed, session.graph);
+  const WaitsWithoutGil waits;
+  return session.session.describe(feeds, fetches.outputs());
+}
+
 /// Returns the timeout that a caller gave. pybind11 itself takes no integer for a number in a function with *args.
 Timeout timeout_of(const py::object& seconds) try {
   return seconds.cast<Timeout>();
@@ -247,6 +255,8 @@ void bind_session(py::module_& module) {
       .def("profile", &profile_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
            py::arg("timeout") = py::none(),
            "Runs a step as run() does. Returns what it returns, and the profile of the step.")
+      .def("describe", &describe, py::arg("fetches"), py::arg("feeds") = py::none(),
+           "Returns which device would run each node of a step, and the graph that each device would run.")
       .def(
           "make_callable",
           [](const SessionRef& session, const py::object& fetches, const py::object& feeds) {

@@ -148,17 +148,25 @@ class Placer {
   /// Returns an index into groups_.candidates.
   Result<uint32_t> find_candidates(const Colocation::Group& group) {
     const auto key = std::pair(group.request, group.types);
-    if (const auto at = known_.find(key); at != known_.end()) return at->second;
-    auto devices = matching(group.request, group.types);
-    if (devices.empty() && options_.requests == Placement::Soft && !group.fixed) {
-      devices = matching(group.request.task_name(), group.types);
+    auto at = known_.find(key);
+    if (at == known_.end()) {
+      Candidates candidates;
+      auto devices = matching(group.request, group.types);
+      if (devices.empty() && options_.requests == Placement::Soft && !group.fixed) {
+        devices = matching(group.request.task_name(), group.types);
+        candidates.ignore_request = true;
+      }
+      if (devices.empty()) return nothing_fits(group);
+      candidates.index = static_cast<uint32_t>(groups_.candidates.size());
+      groups_.candidates.push_back(std::move(devices));
+      at = known_.emplace(key, candidates).first;
+    }
+    if (at->second.ignore_request) {
       const Node& node = graph_.node(group.requester);
       result_.notes.push_back("[" + node.type() + "] " + node.name + ": no device satisfies the request '" +
                               group.request.text() + "'; only its job, replica and task are kept");
     }
-    if (devices.empty()) return nothing_fits(group);
-    groups_.candidates.push_back(std::move(devices));
-    return known_[key] = static_cast<uint32_t>(groups_.candidates.size() - 1);
+    return at->second.index;
   }
 
   std::vector<DeviceId> matching(const DeviceName& request, uint64_t types) const {
@@ -205,7 +213,11 @@ class Placer {
   std::vector<std::string> types_;
   std::vector<NodeId> order_;
   std::vector<uint64_t> supported_;  ///< for each node; bit i stands for types_[i]
-  std::map<std::pair<DeviceName, uint64_t>, uint32_t> known_;
+  struct Candidates {
+    uint32_t index = 0;           ///< into groups_.candidates
+    bool ignore_request = false;  ///< no device satisfies the request
+  };
+  std::map<std::pair<DeviceName, uint64_t>, Candidates> known_;
   PlacementGroups groups_;
   PlacementResult result_;
 };

@@ -1,9 +1,10 @@
 # Session: a client's access to a graph that a master holds. A session sends every request here to its master, which answers it.
-# Extend, PrepareStep and CloseSession are carried out in the order sent; steps run at the same time.
+# Extend, PrepareStep, DescribeStep and CloseSession are carried out in the order sent; steps run at the same time.
 #
 #   session                         master
 #     | Extend ---------------------->|  appends the graph, or refuses all of it
 #     | PrepareStep ----------------->|  prunes, places, partitions and registers with the workers: once per signature
+#     | DescribeStep ---------------->|  does the same, but registers nothing
 #     | RunStep, feeds -------------->|  one RunPartition per worker process
 #     |<--------- StepDone, fetches --|
 #     | BeginPartialRun ------------->|  as for RunStep, but the executors wait for the feeds
@@ -55,6 +56,35 @@ struct PrepareStep {
 
 struct StepPrepared {
   handle @0 :UInt64;         # chosen by the master, never used again
+}
+
+struct DescribeStep {
+  # Request, answered by StepDescribed: what a step of this signature is made of. It decides on the devices of variables, as
+  # PrepareStep does.
+
+  feeds @0 :List(Text);      # as in PrepareStep
+  fetches @1 :List(Text);
+  targets @2 :List(Text);
+}
+
+struct PlacedNode {
+  name @0 :Text;
+  op @1 :Text;
+  device @2 :UInt32;         # index into StepDescribed.devices
+}
+
+struct DevicePart {
+  device @0 :UInt32;         # index into StepDescribed.devices
+  graph @1 :Graph;
+}
+
+struct StepDescribed {
+  # Attachments: the tensors of the attributes of all graphs.
+
+  devices @0 :List(Text);    # full names
+  nodes @1 :List(PlacedNode);
+  ignoredRequests @2 :List(Text);  # sentences for people
+  parts @3 :List(DevicePart);
 }
 
 struct RunStep {

@@ -142,6 +142,31 @@ BOOST_AUTO_TEST_CASE(a_graph_may_grow_and_prepared_steps_go_on) {
   BOOST_TEST(value_of(step.run({})) == 2.0f);
 }
 
+BOOST_AUTO_TEST_CASE(a_step_is_described_without_running) {
+  start();
+  const Model model(client);
+  Session session = client.connect(model.graph, master());
+  const StepDescription step = session.describe({}, {model.twice});
+  const auto device_of = [&](const std::string& op) {
+    const auto node = std::ranges::find(step.nodes, op, &PlacedNode::op);
+    return node == step.nodes.end() ? std::string() : node->device;
+  };
+  BOOST_TEST(device_of("VariableV2") == "/job:ps/replica:0/task:0/device:CPU:0");
+  BOOST_TEST(device_of("Mul") == "/job:worker/replica:0/task:0/device:CPU:0");
+  BOOST_TEST_REQUIRE(step.parts.size() == 2u);
+  const auto has = [&](size_t part, const std::string& op) {
+    return std::ranges::count(step.parts[part].graph.nodes(), op, &Node::type) == 1;
+  };
+  BOOST_TEST(step.parts[0].device == device_of("VariableV2"));
+  BOOST_TEST(has(0, "_Send"));
+  BOOST_TEST(has(1, "_Recv"));
+  BOOST_TEST(step.text().find("v: (VariableV2) /job:ps/") == 0u);
+  BOOST_TEST(
+      (failure_of([&] { model.read(session); }).code() == Code::FailedPrecondition));  // nothing has run
+  session.close();
+  BOOST_TEST((failure_of([&] { session.describe({}, {model.twice}); }).code() == Code::FailedPrecondition));
+}
+
 BOOST_AUTO_TEST_CASE(clients_share_variables_unless_they_want_their_own) {
   start();
   const Model model(client);

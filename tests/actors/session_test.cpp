@@ -56,6 +56,40 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_description_says_where_nodes_run_and_what_was_ignored) {
+  const Output x = placeholder("x");
+  const Output on_gpu = g.with_device("/device:GPU:7").with_name("product").add_one("Mul", {x, x});
+  const Output v =
+      g.with_device("/device:GPU:7")
+          .with_name("v")
+          .add_one("VariableV2", {}, {{"dtype", DType::Float}, {"shape", PartialShape::scalar()}});
+  const Output folded = g.with_name("folded").add_one("Add", {constant(1), constant(2)});
+  const Output sum = g.with_name("sum").add_one("AddN", {on_gpu, folded, v});
+  Session session = runtime.session(graph, {.placement = Placement::Soft});
+  session.run({{x, Tensor::scalar(1.0f)}}, {on_gpu});
+  const auto names = [](const StepDescription& step) {
+    std::vector<std::string> result;
+    for (const PlacedNode& node : step.nodes) result.push_back(node.name);
+    return result;
+  };
+  for (int i = 0; i < 2; ++i) {  // the variable has its device from the first time on
+    const StepDescription step = session.describe({x}, {sum});
+    BOOST_TEST((names(step) == std::vector<std::string>{"product", "v", "folded", "sum"}));
+    BOOST_TEST(step.nodes[0].device == session.devices()[0].name);
+    BOOST_TEST(step.nodes[2].op == "Const");
+    BOOST_TEST_REQUIRE(step.ignored_requests.size() == 2u);
+    BOOST_TEST(step.text().find("product: no device satisfies the request '/device:GPU:7'") !=
+               std::string::npos);
+    BOOST_TEST(step.parts.size() == 1u);
+  }
+  Session strict = runtime.session(graph, {.simplify = false});
+  const Output plain = g.add_one("Neg", {g.add_one("Add", {constant(1), constant(2)})});
+  BOOST_TEST(strict.describe({}, {plain}).nodes.size() == 4u);
+  BOOST_TEST(session.describe({}, {plain}).nodes.size() == 1u);
+  BOOST_TEST((code_of([&] { strict.describe({x}, {sum}); }) == Code::InvalidArgument));
+  BOOST_TEST((code_of([&] { session.describe({}, {}); }) == Code::InvalidArgument));
+}
+
 // The master is waited for when it gets the graph and when it prepares the step, not when steps run.
 BOOST_AUTO_TEST_CASE(waits_of_preparations_go_through_a_function) {
   const Output x = placeholder("x");

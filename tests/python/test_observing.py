@@ -59,3 +59,17 @@ def test_a_profile_says_where_the_time_went(session):
     assert node.op == "MatMul" and node.runs == 1 and node.seconds > 0
     assert [node.seconds for node in device.nodes] == sorted((node.seconds for node in device.nodes), reverse=True)
     assert any(event.get("args", {}).get("node") == "product" for event in json.loads(profile.trace())["traceEvents"])
+
+
+def test_the_description_of_a_step(graph):
+    with troupe.device("/device:GPU:7"):
+        x = troupe.placeholder("float32", [], name="x")
+        y = troupe.ops.square(x, name="y")
+    with troupe.Session(graph, soft_placement=True) as session:
+        step = session.describe(y + 1, [x])
+        assert [(node.op, node.device) for node in step.nodes if node.name == "y"] == [("Square", session.devices[0])]
+        assert f"y: (Square) {session.devices[0]}\n" in str(step) and "GPU:7" in step.ignored_requests[0]
+        (device, part), = step.graph_defs.items()
+        assert device == session.devices[0] and b"_Retval" in part
+        with pytest.raises(troupe.InvalidArgumentError):
+            session.describe([])

@@ -18,7 +18,7 @@ from . import data, errors, input_queues, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
 from ._troupe import (Callable, Cluster, DType, EventWriter, Graph, Operation, Output, PartialRun, Runtime, Scope, Session,
-                      StepProfile, Tensor, as_dtype)
+                      StepDescription, StepProfile, Tensor, as_dtype)
 from .building import (
     assign,
     cond,
@@ -77,7 +77,7 @@ __all__ = [
     "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "input_queues", "int16", "int32", "int64", "int8",
     "InternalError", "InvalidArgumentError", "load", "map_fn", "Model", "name_scope", "nn", "NotFoundError", "Operation",
     "ops", "OutOfRangeError", "Output", "PartialRun", "PermissionDeniedError", "placeholder", "py_function", "recomputed",
-    "replica_device_setter", "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "StepProfile", "string",
+    "replica_device_setter", "report_uninitialized_variables", "ResourceExhaustedError", "RunFile", "Runtime", "scan", "Scope", "Session", "StepDescription", "StepProfile", "string",
     "switch_case", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
     "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError", "UnknownError", "variable", "variables",
     "while_loop",

@@ -280,6 +280,28 @@ class DeviceProfile:
     @property
     def elapsed(self) -> float: ...
 
+class PlacedNode:
+    """A node of a step, and the full name of the device where it runs."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def op(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+
+class StepDescription:
+    """What a step is made of. `nodes`: those of the graph that run. Those whose values were constants, or the same as others', are missing,
+    unless the session was opened with simplify=False. `ignored_requests`: the requests for devices that soft placement ignores.
+    `graph_defs`: by device, the graph that runs there as a GraphDef, after nodes were fused. As text, a line for each node."""
+
+    @property
+    def nodes(self) -> list[PlacedNode]: ...
+    @property
+    def ignored_requests(self) -> list[str]: ...
+    @property
+    def graph_defs(self) -> dict[str, bytes]: ...
+
 class StepProfile:
     """Where the time of a step went. `seconds`: from the call to its return."""
 
@@ -323,6 +345,8 @@ class Session:
     def partial_run(self, run: PartialRun, fetches: Fetches, feed_dict: Optional[dict[Any, Any]] = None) -> Any:
         """Gives a step some of its feeds, and returns some of its fetches in their structure. A fetch needs the feeds on which it depends,
         now or before. A failure of the step ends it, as does Ctrl-C during the call."""
+    def describe(self, fetches: Fetches, feeds: Optional[Sequence[Union[Output, str]]] = None) -> StepDescription:
+        """Returns which device would run each node of a step with these fetches and feeds, and the graph that each device would run."""
     def make_callable(self, fetches: Fetches, feed_list: Optional[Sequence[Union[Output, str]]] = None) -> Callable:
         """Prepares a step that is run often."""
     def save(self, folder: _Path, *, round: int = 0, note: str = "", keep: int = 5, pinned: bool = False) -> str:

@@ -62,6 +62,7 @@ static void handles(void) {
   REFUSED(troupe_session_stop_queue_runners(NULL, 0));
   REFUSED(troupe_session_save(NULL, NULL, NULL, NULL));
   REFUSED(troupe_session_restore(NULL, NULL, NULL, NULL));
+  REFUSED(troupe_session_describe(NULL, NULL, NULL, NULL));
   REFUSED(troupe_session_export_saved_model(NULL, NULL, NULL, 1));
   REFUSED(troupe_session_export_onnx(NULL, NULL, NULL));
   REFUSED(troupe_checkpoint_describe(NULL, NULL));

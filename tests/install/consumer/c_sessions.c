@@ -200,6 +200,10 @@ static void timelines(void) {
   OK(troupe_session_profile(session, &step, &result, &timeline, &size));
   EXPECT(number(result) == 1 && strlen(timeline) == size && strstr(timeline, "traceEvents"));
   troupe_bytes_destroy(timeline);
+  char* placement = NULL;
+  OK(troupe_session_describe(session, &step, &placement, &size));
+  EXPECT(strlen(placement) == size && strstr(placement, "one: (Const) /job:"));
+  troupe_bytes_destroy(placement);
   troupe_session_destroy(session);
   troupe_graph_destroy(graph);
 }
