@@ -8,6 +8,7 @@
 #include "apps/data/dataset.h"
 #include "apps/inference/model_function.h"
 #include "apps/inference/model_source.h"
+#include "apps/inference/model_tables.h"
 #include "devices/cpu_device.h"
 #include "kernels/ops/ragged/splits.h"
 #include "messages/env/real_disk.h"
@@ -96,10 +97,11 @@ struct Model::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Reads the values of the variables that the signatures need.
+  /// Reads the values of the variables, and the contents of the tables, that the signatures need.
   Status read(Disk& disk) {
     TROUPE_ASSIGN(const auto cells, inference::needed_cells(source.meta, state));
     TROUPE_ASSIGN(values_from, inference::read_variables(disk, source, cells));
+    TROUPE_ASSIGN(tables, inference::read_tables(disk, source, *library, device, state));
     return {};
   }
 
@@ -122,7 +124,7 @@ struct Model::Impl {
       const interop::Signature& signature = source.meta.signatures.at(signatures[i].name);
       function.emplace(value_or_throw(
           inference::ModelFunction::make(source.meta.graph, outputs_of(signature.inputs),
-                                         outputs_of(signature.outputs), *library, device, state)));
+                                         outputs_of(signature.outputs), *library, device, state, tables)));
     }
     return *function;
   }
@@ -134,6 +136,7 @@ struct Model::Impl {
   std::unique_ptr<ThreadPool> pool;
   mutable CpuDevice device;
   mutable StateTable state;
+  inference::ModelTables tables{device};
   mutable std::mutex mutex;                                                ///< guards functions
   mutable std::vector<std::optional<inference::ModelFunction>> functions;  ///< by the number of the signature
 };

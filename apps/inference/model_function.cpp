@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "apps/inference/model_tables.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/partition.h"
 #include "kernels/runtime/simplify_step.h"
@@ -16,8 +17,8 @@ namespace {
 /// A call of a function: the host of its step. The threads that help keep it alive until they have returned.
 class Call final : public StepHost, public std::enable_shared_from_this<Call> {
  public:
-  explicit Call(const std::shared_ptr<const PreparedPlan>& plan)
-      : pool_(plan->device().context().pool()), runner_(plan, *this) {}
+  Call(const std::shared_ptr<const PreparedPlan>& plan, const ModelTables& tables)
+      : pool_(plan->device().context().pool()), tables_(tables), runner_(plan, *this) {}
 
   Result<std::vector<Tensor>> run(std::vector<Tensor> feeds) {
     runner_.start({}, feeds);
@@ -30,7 +31,7 @@ class Call final : public StepHost, public std::enable_shared_from_this<Call> {
   }
 
   void request(StepRequest request) override {
-    (void)runner_.arrived(request.activation, {internal("the op needs a session"), {}, false});
+    (void)runner_.arrived(request.activation, tables_.answer(request));
   }
   void read(Activation activation, uint32_t input, StateCell& cell) override {
     (void)runner_.value_arrived(activation, input,
@@ -50,16 +51,17 @@ class Call final : public StepHost, public std::enable_shared_from_this<Call> {
 
  private:
   Pool& pool_;
+  const ModelTables& tables_;
   StepRunner runner_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Status> ended_;
 };
 
-/// Fails for a node that an actor would have to carry out.
+/// Fails for a node that only an actor could carry out.
 Status check_needs_no_session(const PreparedPlan& plan) {
   for (const PreparedNode& node : plan.nodes())
-    if (node.action == Action::Request)
+    if (node.action == Action::Request && !ModelTables::carries_out(*node.node))
       return unimplemented(
                  "the op needs a session, because it calls a function, changes state, or waits for "
                  "others; a loaded model only computes")
@@ -71,8 +73,9 @@ Status check_needs_no_session(const PreparedPlan& plan) {
 
 Result<ModelFunction> ModelFunction::make(const Graph& graph, const std::vector<Output>& inputs,
                                           const std::vector<Output>& outputs, const OpLibrary& library,
-                                          Device& device, StateTable& state) {
+                                          Device& device, StateTable& state, const ModelTables& tables) {
   ModelFunction function;
+  function.tables_ = &tables;
   RunSignature signature{inputs, {}, {}, false};
   for (const Output& output : outputs) {
     const auto same = std::ranges::find(inputs, output);
@@ -110,7 +113,7 @@ Result<std::vector<Tensor>> ModelFunction::run(std::span<const Tensor> inputs) c
     std::vector<Tensor> feeds;
     feeds.reserve(feeds_.size());
     for (const size_t position : feeds_) feeds.push_back(inputs[position]);
-    TROUPE_ASSIGN(computed, std::make_shared<Call>(plan_)->run(std::move(feeds)));
+    TROUPE_ASSIGN(computed, std::make_shared<Call>(plan_, *tables_)->run(std::move(feeds)));
   }
   std::vector<Tensor> outputs;
   outputs.reserve(same_as_.size());

@@ -13,14 +13,16 @@
 
 namespace troupe::inference {
 
+class ModelTables;
+
 class ModelFunction {
  public:
-  /// Compiles the function. `state` provides the cells of its variables, whose values are read by each call. `device` must outlive
-  /// the result. Fails with Unimplemented, naming node and op, if an op needs a session, and with the failures of the passes and
-  /// of kernels.
+  /// Compiles the function. `state` provides the cells of its variables, whose values are read by each call, and `tables` its
+  /// lookup tables. `device` and `tables` must outlive the result. Fails with Unimplemented, naming node and op, if an op needs a
+  /// session, and with the failures of the passes and of kernels.
   static Result<ModelFunction> make(const Graph& graph, const std::vector<Output>& inputs,
                                     const std::vector<Output>& outputs, const OpLibrary& library,
-                                    Device& device, StateTable& state);
+                                    Device& device, StateTable& state, const ModelTables& tables);
 
   /// Computes the outputs. Fails as PreparedPlan's steps do; `inputs` must be as many as in make() (asserted).
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;
@@ -29,7 +31,8 @@ class ModelFunction {
   ModelFunction() = default;
 
   std::shared_ptr<const PreparedPlan> plan_;  ///< null if every output is an input
-  std::vector<size_t> feeds_;                 ///< the inputs that the plan reads, in its order
+  const ModelTables* tables_ = nullptr;
+  std::vector<size_t> feeds_;  ///< the inputs that the plan reads, in its order
   /// For each output: the input that it is, or nothing, then it is the next result of the plan.
   std::vector<std::optional<size_t>> same_as_;
 };

@@ -158,18 +158,30 @@ Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::
   return source;
 }
 
+Result<std::vector<NodeId>> needed_nodes(const Graph& graph, const interop::Signature& signature) {
+  RunSignature step;
+  const auto is_fed = [&](Output output) {
+    return std::ranges::find(step.feeds, output) != step.feeds.end();
+  };
+  for (const auto& [name, input] : signature.inputs)
+    if (!is_fed(input)) step.feeds.push_back(input);
+  for (const auto& [name, output] : signature.outputs)
+    if (!is_fed(output)) step.fetches.push_back(output);
+  std::vector<NodeId> nodes;
+  if (step.fetches.empty()) return nodes;
+  TROUPE_ASSIGN(const Subgraph needed, cut_subgraph(graph, step));
+  for (const NodeId origin : needed.origin)
+    if (origin != no_node) nodes.push_back(origin);
+  return nodes;
+}
+
 Result<Cells> needed_cells(const interop::MetaGraph& meta, StateTable& state) {
   Cells cells;
   for (const auto& [name, signature] : meta.signatures) {
-    RunSignature step;
-    for (const auto& [input_name, input] : signature.inputs) step.feeds.push_back(input);
-    for (const auto& [output_name, output] : signature.outputs)
-      if (std::ranges::find(step.feeds, output) == step.feeds.end()) step.fetches.push_back(output);
-    if (step.fetches.empty()) continue;
-    TROUPE_ASSIGN(const Subgraph needed, cut_subgraph(meta.graph, step));
-    for (const Node& node : needed.graph.nodes()) {
-      if (!is_variable(node)) continue;
-      TROUPE_ASSIGN(auto cell, state.require("", node));
+    TROUPE_ASSIGN(const auto nodes, needed_nodes(meta.graph, signature));
+    for (const NodeId id : nodes) {
+      if (!is_variable(meta.graph.node(id))) continue;
+      TROUPE_ASSIGN(auto cell, state.require("", meta.graph.node(id)));
       cells.emplace(cell->name(), std::move(cell));
     }
   }

@@ -65,6 +65,8 @@ struct ModelSource {
 Result<ModelSource> open_model(Disk& disk, const std::string& path, const std::vector<std::string>& tags,
                                std::shared_ptr<const OpTable> ops);
 
+/// Returns the nodes that compute the outputs of a signature from its inputs. Fails as cut_subgraph() does.
+Result<std::vector<NodeId>> needed_nodes(const Graph& graph, const interop::Signature& signature);
 /// Returns the cells of the variables that the signatures of a model need, by name. `state` makes them.
 Result<std::map<std::string, std::shared_ptr<StateCell>>> needed_cells(const interop::MetaGraph& meta,
                                                                        StateTable& state);

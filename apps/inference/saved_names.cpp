@@ -4,23 +4,18 @@
 #include "kernels/core/state.h"
 
 namespace troupe::inference {
-namespace {
 
-/// Returns the output that Identity nodes before this one pass on.
 Output source_of(const Graph& graph, Output output) {
   while (graph.node(output.node).type() == "Identity") output = graph.node(output.node).inputs[0];
   return output;
 }
 
-/// Returns the element of a constant vector of strings; empty if it has none.
 std::string text_at(const Graph& graph, Output texts, uint32_t index) {
   const Tensor* const values = graph.constant(texts);
   if (!values || values->dtype() != DType::String || index >= static_cast<uint64_t>(values->elements()))
     return {};
   return values->as<std::string>()[index];
 }
-
-}  // namespace
 
 std::map<std::string, SavedName> saved_names(const interop::MetaGraph& meta) {
   std::map<std::string, SavedName> names;

@@ -138,6 +138,22 @@ std::optional<std::map<std::string, Output>> find_tensors(
   return tensors;
 }
 
+/// Returns the name of the node that runs when a saved model has been loaded; empty if there is none. TensorFlow 2 names it by a
+/// signature, TensorFlow 1 by a collection.
+std::string init_op_of(const MetaGraphDef& def, const MetaGraph& meta) {
+  std::string name;
+  for (const SignatureEntry& entry : def.signature_def())
+    if (entry.key() == init_op_signature && entry.value().outputs_size() == 1)
+      name = entry.value().outputs(0).value().name();
+  for (const char* const collection : {"saved_model_main_op", "legacy_init_op"})
+    if (const auto found = meta.collections.find(collection); name.empty() && found != meta.collections.end())
+      if (const auto* const names = std::get_if<std::vector<std::string>>(&found->second);
+          names && names->size() == 1)
+        name = names->front();
+  name = name.substr(0, name.find(':'));
+  return meta.graph.find(name) ? name : std::string();
+}
+
 Result<MetaGraph> read_meta_graph(MetaGraphDef& def, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits) {
   note_variables(def);
@@ -155,6 +171,10 @@ Result<MetaGraph> read_meta_graph(MetaGraphDef& def, std::shared_ptr<const OpTab
     if (inputs && outputs)
       result.signatures[entry.key()] = {entry.value().method_name(), std::move(*inputs), std::move(*outputs)};
   }
+  result.init_op = init_op_of(def, result);
+  for (const AssetFileDef& asset : def.asset_file_def())
+    if (const auto tensor = result.graph.find_output(asset.tensor_info().name()))
+      result.assets.emplace(asset.filename(), *tensor);
   return result;
 }
 

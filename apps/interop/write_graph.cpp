@@ -156,15 +156,27 @@ class CollectionWriter {
   CollectionDef& def_;
 };
 
+void write_tensor(const Graph& graph, Output output, TensorInfo& info) {
+  info.set_name(graph.name_of(output));
+  info.set_dtype(write_dtype(graph.dtype(output)));
+  write_shape(graph.shape(output), *info.mutable_tensor_shape());
+}
+
+/// Writes the signature whose only output is the node that runs after a saved model has been loaded.
+void write_init_op(const std::string& name, SignatureEntry& entry) {
+  entry.set_key(init_op_signature);
+  TensorInfoEntry& output = *entry.mutable_value()->add_outputs();
+  output.set_key(init_op_signature);
+  output.mutable_value()->set_name(name);
+  output.mutable_value()->mutable_tensor_shape()->set_unknown_rank(true);
+}
+
 void write_tensors(const Graph& graph, const std::map<std::string, Output>& tensors,
                    google::protobuf::RepeatedPtrField<TensorInfoEntry>& list) {
   for (const auto& [name, output] : tensors) {
     TensorInfoEntry& entry = *list.Add();
     entry.set_key(name);
-    TensorInfo& info = *entry.mutable_value();
-    info.set_name(graph.name_of(output));
-    info.set_dtype(write_dtype(graph.dtype(output)));
-    write_shape(graph.shape(output), *info.mutable_tensor_shape());
+    write_tensor(graph, output, *entry.mutable_value());
   }
 }
 
@@ -185,6 +197,12 @@ void write_meta_graph(const MetaGraph& meta, MetaGraphDef& def) {
     entry.mutable_value()->set_method_name(signature.method);
     write_tensors(meta.graph, signature.inputs, *entry.mutable_value()->mutable_inputs());
     write_tensors(meta.graph, signature.outputs, *entry.mutable_value()->mutable_outputs());
+  }
+  if (!meta.init_op.empty()) write_init_op(meta.init_op, *def.add_signature_def());
+  for (const auto& [file, tensor] : meta.assets) {
+    AssetFileDef& asset = *def.add_asset_file_def();
+    asset.set_filename(file);
+    write_tensor(meta.graph, tensor, *asset.mutable_tensor_info());
   }
 }
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "apps/inference/model_source.h"
 #include "apps/nn/saver.h"
 #include "graph/build/needed_part.h"
 #include "graph/build/row_slice.h"
-#include "graph/passes/subgraph.h"
 #include "kernels/constructors.h"
 #include "kernels/core/state.h"
 
@@ -43,27 +43,17 @@ class NeededVariables {
       throw Error(invalid_argument("the signature '" + name + "' has no outputs"));
     check(name, "input", signature.inputs);
     check(name, "output", signature.outputs);
-    RunSignature step;
-    for (const auto& [input_name, input] : signature.inputs)
-      if (!is_in(step.feeds, input)) step.feeds.push_back(input);
-    for (const auto& [output_name, output] : signature.outputs)
-      if (!is_in(step.feeds, output)) step.fetches.push_back(output);
-    if (step.fetches.empty()) return;
-    const Subgraph needed = value_or_throw(cut_subgraph(graph_, step));
-    for (const Node& node : needed.graph.nodes()) {
+    for (const NodeId id : value_or_throw(inference::needed_nodes(graph_, signature))) {
+      const Node& node = graph_.node(id);
       check_can_be_exported(name, node);
-      if (is_variable(node)) add({needed.origin[node.id], 0});
+      if (is_variable(node)) add({id, 0});
     }
   }
   const std::vector<Output>& variables() const { return variables_; }
 
  private:
-  static bool is_in(const std::vector<Output>& outputs, Output output) {
-    return std::ranges::find(outputs, output) != outputs.end();
-  }
-
   void add(Output variable) {
-    if (!is_in(variables_, variable)) variables_.push_back(variable);
+    if (std::ranges::find(variables_, variable) == variables_.end()) variables_.push_back(variable);
   }
 
   void check(const std::string& name, const std::string& kind,

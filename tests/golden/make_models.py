@@ -1,10 +1,11 @@
 """Makes tests/golden/models: saved models of TensorFlow, and what each yields for its inputs.
 
-A folder NAME is a saved model; NAME.npz has its inputs as `in_NAME` and what it yields for them as `out_NAME`. Run it with
-TensorFlow 2 (docs/golden.md)."""
+A folder NAME is a saved model; NAME.npz has its inputs as `in_NAME`, but for strings, and what it yields for them as `out_NAME`. Run it
+with TensorFlow 2 (docs/golden.md)."""
 import os
 import shutil
 import sys
+import tempfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
@@ -30,6 +31,27 @@ class Functions(tf.Module):
         return {"moved": tf.cond(up, lambda: x + self.rest[1], lambda: x - self.rest[1])}
 
 
+class Tables(tf.Module):
+    """Tables with contents from constants, from a file, and from the values of variables."""
+
+    def __init__(self, vocabulary):
+        lookup = tf.lookup
+        self.numbers = lookup.StaticHashTable(
+            lookup.KeyValueTensorInitializer(["one", "two", "three"], tf.constant([1, 2, 3], tf.int64)), -1)
+        words = lookup.TextFileInitializer(vocabulary, tf.string, lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+                                           lookup.TextFileIndex.LINE_NUMBER)
+        self.words = lookup.StaticVocabularyTable(words, 2)
+        self.changed = lookup.experimental.MutableHashTable(tf.string, tf.float32, -0.5)
+        self.changed.insert(["two", "seven"], [2.5, 7.5])
+        self.rows = tf.Variable(np.arange(10, dtype=np.float32).reshape(5, 2))
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="word")])
+    def find(self, word):
+        number = self.numbers.lookup(word)
+        return {"number": number, "word": self.words.lookup(word), "changed": self.changed.lookup(word),
+                "row": tf.gather(self.rows, number + 1), "size": self.numbers.size()}
+
+
 def convolution():
     layers = tf.keras.layers
     model = tf.keras.Sequential([
@@ -50,9 +72,10 @@ def save(name, write, inputs, function):
     shutil.rmtree(folder, ignore_errors=True)
     write(folder)
     os.remove(os.path.join(folder, "fingerprint.pb"))
-    shutil.rmtree(os.path.join(folder, "assets"))
+    if not os.listdir(os.path.join(folder, "assets")):
+        os.rmdir(os.path.join(folder, "assets"))
     outputs = tf.saved_model.load(folder).signatures[function](**inputs)
-    arrays = {"in_" + key: np.asarray(value) for key, value in inputs.items()}
+    arrays = {"in_" + key: np.asarray(value) for key, value in inputs.items() if value.dtype != tf.string}
     arrays.update({"out_" + key: value.numpy() for key, value in outputs.items()})
     np.savez(os.path.join(FOLDER, name + ".npz"), **arrays)
 
@@ -70,6 +93,13 @@ def main():
     words = tf.constant(random.integers(0, 20, (4, 6)).astype(np.float32))
     model = recurrent()
     save("recurrent", lambda folder: model.export(folder, verbose=False), {model.inputs[0].name: words}, "serving_default")
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = os.path.join(folder, "words.txt")
+        with open(vocabulary, "w", encoding="utf-8") as file:
+            file.write("three\none\nseven\n")
+        tables = Tables(vocabulary)
+        save("tables", lambda folder: tf.saved_model.save(tables, folder, signatures=tables.find),
+             {"word": tf.constant(["one", "seven", "two", "nine", "three", "one"])}, "serving_default")
 
 
 if __name__ == "__main__":

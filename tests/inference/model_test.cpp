@@ -201,6 +201,55 @@ BOOST_AUTO_TEST_CASE(damaged_and_missing_values) {
   BOOST_TEST((failure_of_loading(copy).code() == Code::InvalidArgument), failure_of_loading(copy).message());
 }
 
+// The words come from constants, from a file of the folder, and from the values of variables.
+BOOST_AUTO_TEST_CASE(tables_have_the_contents_that_the_graph_gives_them) {
+  const Golden golden("tables");
+  const Tensors inputs = {
+      {"word", Tensor::vector<std::string>({"one", "seven", "two", "nine", "three", "one"})}};
+  const TemporaryFolder folder;
+  const std::string copy = folder.path() + "/copy", words = copy + "/assets/words.txt";
+  fs::copy(models + "tables", copy, fs::copy_options::recursive);
+  const Model model = load(copy, {.threads = 2});
+  std::ofstream(words) << "a\nb\tc\n\n";  // read by load() alone
+  std::vector<std::thread> threads;
+  std::vector<Tensors> results(4);
+  for (Tensors& result : results) threads.emplace_back([&] { result = model.run(inputs); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Tensors& result : results) golden.check(result);
+  const Status damaged = failure_of_loading(copy);
+  BOOST_TEST((damaged.code() == Code::InvalidArgument));
+  BOOST_TEST(damaged.message().find("[InitializeTableFromTextFileV2]") != std::string::npos,
+             damaged.message());
+  BOOST_TEST(damaged.message().find(words) != std::string::npos, damaged.message());
+  fs::remove(words);
+  const Status missing = failure_of_loading(copy);
+  BOOST_TEST((missing.code() == Code::NotFound));
+  BOOST_TEST(missing.message().find(words) != std::string::npos, missing.message());
+}
+
+BOOST_AUTO_TEST_CASE(a_table_without_contents_is_named_when_it_is_used) {
+  const TemporaryFolder folder;
+  const Model model = load(write_model(folder, [](interop::MetaGraph& meta) {
+    const Scope g(meta.graph);
+    const auto table = [&](const std::string& op) {
+      return g.with_name(op).add_one(op, {}, {{"key_dtype", DType::Int64}, {"value_dtype", DType::Float}});
+    };
+    const Output x = placeholder(g, i64, {-1}, "x"), none = g.constant(Tensor::scalar(0.5f));
+    const Output constant = g.add_one("LookupTableFindV2", {table("HashTableV2"), x, none}),
+                 changed = g.add_one("LookupTableFindV2", {table("MutableHashTableV2"), x, none}),
+                 of_reference = g.add_one("LookupTableFind", {table("MutableHashTable"), x, none});
+    meta.signatures["constant"] = {{}, {{"x", x}}, {{"y", constant}}};
+    meta.signatures["changed"] = {{}, {{"x", x}}, {{"y", changed}}};
+    meta.signatures["of_reference"] = {{}, {{"x", x}}, {{"y", of_reference}}};
+  }));
+  const Tensor x = Tensor::vector<int64_t>({1, 2});
+  const Status failure = failure_of([&] { model.run({{"x", x}}, "constant"); });
+  BOOST_TEST((failure.code() == Code::FailedPrecondition));
+  BOOST_TEST(failure.message().find("'HashTableV2'") != std::string::npos, failure.message());
+  for (const char* const changed : {"changed", "of_reference"})  // empty, as in a session
+    BOOST_TEST(model.run({{"x", x}}, changed).at("y").as<float>()[1] == 0.5f);
+}
+
 BOOST_AUTO_TEST_CASE(ops_that_need_a_session_are_named) {
   const TemporaryFolder folder;
   const std::string path = write_model(folder, [](interop::MetaGraph& meta) {

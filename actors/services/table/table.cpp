@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "actors/engine/offloading_role.h"
-#include "actors/services/table/table_contents.h"
-#include "actors/services/table/vocabulary_file.h"
+#include "kernels/tables/table_contents.h"
+#include "kernels/tables/vocabulary_file.h"
 #include "messages/schemas/table.capnp.h"
 #include "messages/wire/wire.h"
 

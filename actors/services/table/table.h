@@ -7,8 +7,8 @@
 
 #include "actors/engine/node.h"
 #include "actors/engine/role.h"
-#include "actors/services/table/table_spec.h"
 #include "devices/device.h"
+#include "kernels/tables/table_spec.h"
 
 namespace troupe {
 

@@ -1,8 +1,8 @@
 // The table service: carries out ops on lookup tables; each table is an actor. One per device; may be used from any thread.
 #pragma once
 
-#include "actors/services/table/table_spec.h"
 #include "actors/site/state_service.h"
+#include "kernels/tables/table_spec.h"
 
 namespace troupe {
 

@@ -1,9 +1,9 @@
-#include "actors/services/table/table_contents.h"
+#include "kernels/tables/table_contents.h"
 
 #include <algorithm>
 #include <array>
 
-#include "actors/services/table/table_rows.h"
+#include "kernels/tables/table_rows.h"
 
 namespace troupe {
 namespace {

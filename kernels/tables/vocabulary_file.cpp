@@ -1,4 +1,4 @@
-#include "actors/services/table/vocabulary_file.h"
+#include "kernels/tables/vocabulary_file.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,5 +1,5 @@
 // The buckets of lookup tables against a map of the standard library.
-#include "actors/services/table/table_buckets.h"
+#include "kernels/tables/table_buckets.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "actors/services/table/table_buckets.h"
+#include "kernels/tables/table_buckets.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "actors/services/table/table_rows.h"
+#include "kernels/tables/table_rows.h"
 
 namespace troupe {
 namespace {

@@ -1,13 +1,14 @@
 // Table contents: a lookup table without its actor: what TensorFlow's tables of each kind do with keys and values, and what
-// they refuse. Functions that fail leave the table unchanged. Owned by the table role; one thread at a time.
+// they refuse. Functions that fail leave the table unchanged. Owned by the role of the table, or by a loaded model; one thread at a
+// time.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "actors/services/table/table_buckets.h"
-#include "actors/services/table/table_spec.h"
 #include "devices/device.h"
+#include "kernels/tables/table_buckets.h"
+#include "kernels/tables/table_spec.h"
 
 namespace troupe {
 
@@ -27,6 +28,9 @@ class TableContents {
   int64_t moved_by(int64_t added) const;
   /// Fails with InvalidArgument if this is no table of constants.
   Status check_initializable() const;
+  /// Gets memory for the contents, if there is none yet. Once a table has it, find() changes nothing, so that threads may call it
+  /// at the same time. Fails with FailedPrecondition if this is a dense table whose keys have not been reserved.
+  Status open();
 
   // These carry out the requests in messages/schemas/table.capnp.
   /// `deleted` may be invalid: the table then has no such key.
@@ -40,7 +44,6 @@ class TableContents {
  private:
   Allocator& memory() const { return device_->context().memory(); }
   bool is_dense() const { return spec_.kind == TableKind::Dense; }
-  Status open();
   Result<std::unique_ptr<TableBuckets>> made_of(const Tensor& keys, const Tensor& values,
                                                 int64_t buckets) const;
 

@@ -1,4 +1,4 @@
-#include "actors/services/table/table_spec.h"
+#include "kernels/tables/table_spec.h"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "actors/services/table/table_spec.h"
 #include "devices/pool.h"
+#include "kernels/tables/table_spec.h"
 #include "messages/values/tensor.h"
 
 namespace troupe {
