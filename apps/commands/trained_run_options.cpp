@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "apps/config/run_config.h"
 
@@ -48,7 +49,12 @@ Status check_trained_run(Disk& disk, const TrainedRunOptions& options) {
 
 Result<runs::TrainedRun> open(Disk& disk, const TrainedRunOptions& options) {
   TROUPE_RETURN_IF_FAILED(check_trained_run(disk, options));
-  return runs::open_trained_run(disk, options.run, options.set, {.threads = options.threads});
+  auto run = runs::open_trained_run(disk, options.run, options.set, {.threads = options.threads});
+  if (!run) return run;
+  for (const std::string& checkpoint : run->damaged)
+    std::fprintf(stderr, "troupe: the checkpoint %s is damaged; the weights are those of %s\n",
+                 checkpoint.c_str(), run->model.source().c_str());
+  return run;
 }
 
 }  // namespace troupe::commands

@@ -255,11 +255,14 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
   Graph graph(std::move(ops));
   const Scope scope(graph);
   Columns columns;
+  bool has_shapes = true;  // otherwise layers are checked only once the samples are known
   for (const auto& input : data::all_inputs(config.data)) {
     std::vector<int64_t> dims = {unknown_dim};
     const auto shape = data::known_shape(config.data, input);
-    dims.insert(dims.end(), shape.begin(), shape.end());
-    const Attributes attrs = {{"dtype", input.cast}, {"shape", PartialShape(std::move(dims))}};
+    has_shapes = has_shapes && shape;
+    if (shape) dims.insert(dims.end(), shape->begin(), shape->end());
+    const Attributes attrs = {{"dtype", input.cast},
+                              {"shape", shape ? PartialShape(std::move(dims)) : PartialShape()}};
     columns.emplace_back(input.name, scope.with_name(input.name).add_one("Placeholder", {}, attrs));
   }
   columns = encode_columns(config.data.columns, scope.with_prefix("encode"), columns);
@@ -268,6 +271,7 @@ void check_model(const RunConfig& config, Symbols refused, std::shared_ptr<const
   columns = build_data_map(config.augment, scope.with_prefix("augment"), columns, diagnostics);
   columns = ragged_inputs(config, scope, std::move(columns), diagnostics);
   for (const auto& [name, value] : columns) refused.values.emplace(name, value);
+  if (!has_shapes) return;
   const nn::WeightSource any_size = [scope](const nn::Weight& weight) {
     return scope.with_name(weight.name)
         .add_one("VariableV2", {}, {{"dtype", weight.dtype}, {"shape", weight.shape}});

@@ -276,7 +276,10 @@ Result<RunConfig> parse_run_config(std::string text, const std::string& file, co
   config.data.columns = read_columns(root.table("data").table("columns"));
   config.model = read_model(root.table("model"), refused_paths, refused);
   if (config.model.input.empty())
-    config.model.input = config.data.columns.empty() ? data::feature_column : table_features;
+    config.model.input = !config.data.columns.empty() ? table_features
+                         : !data::has_arrays(config.data)
+                             ? data::feature_column
+                             : data::arrays_of(config.data.format_options).front();
   config.train = read_train(root.table("train"));
   config.cluster = read_cluster(root.table("cluster"));
   config.use_tasks(config.cluster.tasks, false);

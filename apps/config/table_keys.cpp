@@ -11,7 +11,7 @@ constexpr Key keys[] = {
      {.initial = "{}", .when = "format=csv"}},
     {"data.columns.*", Kind::Section, "a column", {.by_type = true, .short_form = true}},
     {"data.columns.*.type", Kind::Choice,
-     "number; category: one of a set of values; text: a string; timestamp: a time of ISO 8601 or in seconds; image: the bytes of a file whose path is relative to the table",
+     "number; category: one of a set of values; text: a string; timestamp: a time of ISO 8601, a date as YYYYMMDD, or seconds since 1970; image: the bytes of a file whose path is relative to the table",
      {.required = true, .choices = "number|category|text|timestamp|image"}},
     {"data.columns.*.columns", Kind::Strings,
      "names of columns of the table, or patterns with *, ? and [...]; several are a vector. Default: the column of the same name, apart from case and from characters that are neither letters nor digits"},

@@ -17,9 +17,11 @@ Status check(const std::vector<StoredArray>& arrays) {
       return data_loss(array.name + ": samples have type " + std::string(name(array.dtype)) +
                        "; expected bools, integers or floats");
     if (array.column == label_column && array.dims.size() != 1)
-      return data_loss(array.name + ": labels have shape " + text_of(array.dims) + "; expected rank 1");
+      return data_loss(array.name + ": labels have shape " + text_of(array.dims) +
+                       "; expected rank 1. An array of an archive that data.arrays names may have any shape");
     if (const StoredArray& first = arrays.front(); array.dims[0] != first.dims[0])
-      return data_loss(array.name + ": " + std::to_string(array.dims[0]) + " labels for the " +
+      return data_loss(array.name + ": " + std::to_string(array.dims[0]) +
+                       (array.column == label_column ? " labels" : " rows") + " for the " +
                        std::to_string(first.dims[0]) + " samples of " + first.name);
     TROUPE_RETURN_IF_FAILED(Shape::make(array.dims, array.dtype).status());
   }
@@ -112,7 +114,7 @@ Result<std::unique_ptr<RecordReader>> read_arrays(std::string_view format, std::
 }
 
 Result<StoredArray> npy_array(std::shared_ptr<InputFile> file, uint64_t offset, uint64_t bytes,
-                              const char* column, const std::string& name) {
+                              const std::string& column, const std::string& name) {
   TROUPE_ASSIGN(const std::string head, file->text(offset, std::min<uint64_t>(bytes, max_npy_header)));
   TROUPE_ASSIGN(NpyHeader header, parse_npy_header(head, name));
   TROUPE_RETURN_IF_FAILED(check_elements(header, bytes - header.bytes, name));

@@ -8,7 +8,7 @@ namespace troupe::data {
 
 /// An array in a file, in row-major order and without gaps.
 struct StoredArray {
-  std::string column;  ///< "image" or "label"
+  std::string column;  ///< "image", "label", or another
   std::shared_ptr<InputFile> file;
   std::string name;  ///< names the array in errors: the file and, if it has several arrays, the array
   DType dtype = DType::Invalid;
@@ -24,6 +24,6 @@ Result<std::unique_ptr<RecordReader>> read_arrays(std::string_view format, std::
 /// Returns the NumPy array that is stored in the `bytes` bytes from `offset` of the file. Fails with DataLoss and Unimplemented as
 /// parse_npy_header() does, and with Unimplemented if the array is in column-major order.
 Result<StoredArray> npy_array(std::shared_ptr<InputFile> file, uint64_t offset, uint64_t bytes,
-                              const char* column, const std::string& name);
+                              const std::string& column, const std::string& name);
 
 }  // namespace troupe::data

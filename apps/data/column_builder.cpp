@@ -37,7 +37,10 @@ Status cast(const Tensor& from_tensor, Tensor& to_tensor, const std::string& inp
     if (!fits<To>(value))
       return data_loss("input " + input + ": element " + std::to_string(first + static_cast<int64_t>(i)) +
                        " is " + fmt::format("{}", value) + ", which cannot be cast to " +
-                       std::string(name(dtype_of<To>)));
+                       std::string(name(dtype_of<To>)) +
+                       (std::is_integral_v<To> && !std::is_integral_v<From>
+                            ? "; write cast = \"float\" in [data.inputs." + input + "]"
+                            : ""));
     to[i] = static_cast<To>(value);  // NOLINT(bugprone-signed-char-misuse): a number, not a character
   }
   return {};

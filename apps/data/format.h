@@ -78,6 +78,12 @@ inline constexpr const char* feature_column = "image";
 inline constexpr const char* label_column = "label";
 inline constexpr const char* text_column = "text";
 
+/// The option of archives that names the arrays which become columns of samples; without it that is the array `image`.
+inline constexpr const char* arrays_option = "arrays";
+inline std::vector<std::string> arrays_of(const FormatOptions& options) {
+  return option<std::vector<std::string>>(options, arrays_option, {});
+}
+
 /// For formats whose labels are found by themselves: returns whether they are read, unless data.label is "none".
 inline bool has_own_labels(const FormatOptions& options) {
   return option<std::string>(options, label_column, "") != "none";

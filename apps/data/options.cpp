@@ -13,6 +13,8 @@ const std::string& origin_of(const Options& options, const Input& input) {
 
 }  // namespace
 
+bool has_arrays(const Options& options) { return !arrays_of(options.format_options).empty(); }
+
 std::vector<std::string_view> columns(const Options& options) {
   const auto format = find_format(options.format);
   const bool labelled =
@@ -20,7 +22,11 @@ std::vector<std::string_view> columns(const Options& options) {
       (format->label_files ? !options.train_labels.empty() : format->labelled(options.format_options));
   std::vector<std::string_view> all;
   for (const TableColumn& column : options.columns) all.emplace_back(column.name);
-  if (options.columns.empty()) all.emplace_back(feature_column);
+  if (options.columns.empty() && !has_arrays(options)) all.emplace_back(feature_column);
+  if (has_arrays(options))
+    for (const std::string& array :
+         std::get<std::vector<std::string>>(options.format_options.at(arrays_option)))
+      all.emplace_back(array);
   if (labelled) all.emplace_back(label_column);
   if (options.columns.empty() && format && format->has_text(options.format_options))
     all.emplace_back(text_column);
@@ -42,9 +48,9 @@ std::vector<Input> all_inputs(const Options& options) {
     const bool is_of_series = origin != input.from;
     const auto column = std::ranges::find(options.columns, origin, &TableColumn::name);
     input.cast = column != options.columns.end() ? (is_of_series ? column->label_dtype() : column->dtype())
-                 : origin == feature_column      ? features
-                 : input.from == text_column     ? DType::String
-                                                 : DType::Int32;
+                 : origin == feature_column || (has_arrays(options) && origin != label_column) ? features
+                 : input.from == text_column                                                   ? DType::String
+                                                                                               : DType::Int32;
   }
   return inputs;
 }
@@ -72,9 +78,10 @@ std::string label_input(const Options& options) {
   return label == inputs.end() ? std::string() : label->name;
 }
 
-std::vector<int64_t> known_shape(const Options& options, const Input& input) {
+std::optional<std::vector<int64_t>> known_shape(const Options& options, const Input& input) {
   constexpr int64_t unknown = -1;
   if (input.shape) return *input.shape;
+  if (has_arrays(options) && input.from != label_column) return {};
   const std::string& origin = origin_of(options, input);
   const auto column = std::ranges::find(options.columns, origin, &TableColumn::name);
   if (column != options.columns.end())

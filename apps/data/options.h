@@ -52,6 +52,8 @@ struct Options {
   bool has_label_of_series() const { return window && !window->label.empty(); }
 };
 
+/// Returns whether the columns are arrays of an archive that the options name. Their samples have any shape.
+bool has_arrays(const Options& options);
 /// Returns the columns that the files yield; for an unknown format, those that any format may yield.
 std::vector<std::string_view> columns(const Options& options);
 /// Returns the columns of the data set: the inputs in the options, then each column that no input uses, but no image beside text.
@@ -64,7 +66,8 @@ DType scaled_type(DType cast);
 DType read_type(const Options& options, std::string_view column, DType otherwise);
 /// Returns the name of the input that is made of the label; empty if there is none.
 std::string label_input(const Options& options);
-/// Returns the shape of a sample of an input, one of all_inputs(), as far as the options say it; -1: a size that they do not say.
-std::vector<int64_t> known_shape(const Options& options, const Input& input);
+/// Returns the shape of a sample of an input, one of all_inputs(), as far as the options say it; -1: a size that they do not say;
+/// nothing: a shape that they do not say.
+std::optional<std::vector<int64_t>> known_shape(const Options& options, const Input& input);
 
 }  // namespace troupe::data

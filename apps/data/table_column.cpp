@@ -62,4 +62,21 @@ bool names_column(std::string_view name_or_pattern, std::string_view column) {
   return name_or_pattern == column || comparable(name_or_pattern) == comparable(column);
 }
 
+Result<std::vector<size_t>> columns_named(std::string_view name_or_pattern,
+                                          std::span<const std::string> columns) {
+  const bool is_exact =
+      !is_pattern(name_or_pattern) && std::ranges::find(columns, name_or_pattern) != columns.end();
+  std::vector<size_t> found;
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (is_exact ? columns[i] == name_or_pattern : names_column(name_or_pattern, columns[i]))
+      found.push_back(i);
+  if (is_pattern(name_or_pattern) || found.empty()) return found;
+  for (const size_t other : found)
+    if (columns[other] != columns[found[0]])
+      return invalid_argument("'" + std::string(name_or_pattern) + "' may mean the column '" +
+                              columns[found[0]] + "' or '" + columns[other] +
+                              "'; write the name as the file has it");
+  return found;
+}
+
 }  // namespace troupe::data

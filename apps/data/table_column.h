@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "messages/values/dtype.h"
+#include "messages/values/status.h"
 
 namespace troupe::data {
 
@@ -65,8 +67,12 @@ struct TableColumn {
   bool is_feature() const;
 };
 
-/// Returns whether a column of a table has one of these names or patterns. Names may differ in case, and in characters that are
-/// neither letters nor digits: `fixed_acidity` names the column "Fixed acidity".
+/// Returns whether a name or pattern may mean a column. Names may differ in case, and in characters that are neither letters nor
+/// digits: `fixed_acidity` may mean the column "Fixed acidity".
 bool names_column(std::string_view name_or_pattern, std::string_view column);
+/// Returns the numbers of the columns that a name or pattern means, of these. Columns of exactly that name go before others that it
+/// may mean. Fails with InvalidArgument if it may mean columns of different names, and none is exactly that.
+Result<std::vector<size_t>> columns_named(std::string_view name_or_pattern,
+                                          std::span<const std::string> columns);
 
 }  // namespace troupe::data

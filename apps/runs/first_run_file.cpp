@@ -78,13 +78,19 @@ class Writer {
  private:
   const SurveyedColumn& label() const { return survey_.columns[label_]; }
 
+  std::vector<std::string> column_names() const {
+    std::vector<std::string> names;
+    for (const SurveyedColumn& column : survey_.columns) names.push_back(column.name);
+    return names;
+  }
+
   Result<size_t> find_label() const {
     if (facts_.label.empty()) return survey_.columns.size() - 1;
-    std::vector<std::string_view> names;
-    for (size_t i = 0; i < survey_.columns.size(); ++i) {
-      names.emplace_back(survey_.columns[i].name);
-      if (data::names_column(facts_.label, survey_.columns[i].name)) return i;
-    }
+    const std::vector<std::string> columns = column_names();
+    const auto found = data::columns_named(facts_.label, columns);
+    if (!found) return invalid_argument(facts_.path + ": --label " + found.status().text());
+    if (!found->empty()) return found->front();
+    const std::vector<std::string_view> names(columns.begin(), columns.end());
     return invalid_argument(facts_.path + ": there is no column '" + facts_.label + "'" +
                             config::hint(facts_.label, names));
   }
@@ -181,7 +187,9 @@ class Writer {
     if (!gaps_.empty()) text += number_line(unique_name("with_gaps"), gaps_, ", missing = \"median\"");
     for (const SurveyedColumn* const column : categories_) {
       const std::string name = unique_name(column->name);
-      const bool finds_itself = data::names_column(name, column->name);
+      const auto meant = data::columns_named(name, column_names());
+      const bool finds_itself =
+          meant && meant->size() == 1 && survey_.columns[meant->front()].name == column->name;
       text += fmt::format(
           "{} = {}   # {} different values\n", name,
           finds_itself ? "\"category\"" : "{ type = \"category\", columns = " + quoted(column->name) + " }",

@@ -150,8 +150,9 @@ class Builder {
       return shape_of_batch(*values);
     std::vector<int64_t> dims = {unknown_dim};
     const auto shape = data::known_shape(config_.data, input);
+    if (!shape) return PartialShape();
     if (config_.data.window && input.from != data::label_column) dims.push_back(config_.data.window->length);
-    dims.insert(dims.end(), shape.begin(), shape.end());
+    dims.insert(dims.end(), shape->begin(), shape->end());
     return PartialShape(std::move(dims));
   }
 

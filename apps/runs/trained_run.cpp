@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "actors/checkpoint/checkpoint_files.h"
 #include "apps/config/diagnostics.h"
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
@@ -217,11 +218,29 @@ std::vector<std::string> TrainedRun::classes() const {
   return config ? class_names(*config) : std::vector<std::string>();
 }
 
+namespace {
+
+/// Returns the checkpoints of a run that are newer than this one.
+Result<std::vector<std::string>> newer_checkpoints(Disk& disk, const std::string& run,
+                                                   const std::string& checkpoint) {
+  const CheckpointFiles files(disk, inference::checkpoints_of_run(disk, run).folder);
+  TROUPE_ASSIGN(const auto names, files.names());
+  std::vector<std::string> newer;
+  for (auto name = names.rbegin(); name != names.rend() && files.path(*name) != checkpoint; ++name)
+    newer.push_back(files.path(*name));
+  return newer;
+}
+
+}  // namespace
+
 Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
                                     const LoadOptions& options) try {
   TROUPE_ASSIGN(const std::string found, find_model(disk, path));
   std::string folder = run_of_checkpoint(disk, found).value_or(found);
   TrainedRun run{std::move(folder), {}, load(disk, found, options)};
+  if (inference::kind_of(disk, found) == inference::ModelKind::Run) {
+    TROUPE_ASSIGN(run.damaged, newer_checkpoints(disk, found, run.model.source()));
+  }
   for (const std::string& file : {run.folder + "/config.toml", run.folder + '/' + exported_config}) {
     if (!disk.info(file).ok()) continue;
     const auto library = make_op_library();
@@ -249,6 +268,12 @@ void keep_columns_to_predict(const TrainedRun& run, data::Options& options) {
     if (std::ranges::find(predict->inputs, input.name, &ModelTensor::name) != predict->inputs.end())
       taken.insert(input.from);
   const auto is_taken = [&](const std::string& column) { return taken.contains(column); };
+  if (const auto arrays = options.format_options.find(data::arrays_option);
+      arrays != options.format_options.end())
+    std::erase_if(std::get<std::vector<std::string>>(arrays->second),
+                  [&](const auto& array) { return !is_taken(array); });
+  if (data::has_arrays(options))
+    std::erase_if(options.inputs, [&](const auto& input) { return !is_taken(input.from); });
   if (std::ranges::none_of(options.columns, is_taken, &data::TableColumn::name)) return;
   std::erase_if(options.columns, [&](const auto& column) { return !is_taken(column.name); });
   std::erase_if(options.inputs, [&](const auto& input) { return !is_taken(input.from); });

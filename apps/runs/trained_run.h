@@ -19,6 +19,8 @@ struct TrainedRun {
   /// With data for the model: see with_data_for_model(). Nothing for a saved model that is not that of a run.
   std::optional<config::RunConfig> config;
   Model model;
+  /// The folders of the checkpoints of the run that are newer than that of the model, because they are damaged.
+  std::vector<std::string> damaged = {};
 
   /// Returns the names of the classes; none if they have only numbers.
   std::vector<std::string> classes() const;

@@ -288,6 +288,34 @@ BOOST_AUTO_TEST_CASE(samples_are_the_rows_of_arrays) {
   BOOST_TEST(identical(*unlabelled->find("image"), images));
 }
 
+BOOST_AUTO_TEST_CASE(an_archive_has_arrays_of_any_name_and_shape) {
+  const Tensor images = Tensor::of<float>(Shape{2, 1, 2, 1}, {1, 2, 3, 4}),
+               masks = Tensor::of<float>(Shape{2, 2}, {0, 1, 1, 0}), y = Tensor::vector<int64_t>({5, 6});
+  const std::string archive = value_or_throw(write_npz({{"x", images}, {"mask", masks}, {"y", y}}));
+  const auto arrays =
+      read("npz", archive, {}, {{"arrays", std::vector<std::string>{"mask", "x"}}, {"label", "y"}});
+  BOOST_TEST_REQUIRE(arrays.ok());
+  BOOST_TEST(arrays->columns().size() == 3u);
+  BOOST_TEST(identical(*arrays->find("x"), images));
+  BOOST_TEST(identical(*arrays->find("mask"), masks));
+  BOOST_TEST(identical(*arrays->find("label"), y));
+  const auto failure = [&](const FormatOptions& options) {
+    return read("npz", archive, {}, options).status().text();
+  };
+  BOOST_TEST(failure({{"arrays", std::vector<std::string>{"z"}}}) ==
+             "f: the archive has no array 'z'; its arrays: mask, x, y; data.arrays names others");
+  BOOST_TEST(
+      failure({{"arrays", std::vector<std::string>{"x"}}, {"label", "mask"}}) ==
+      "f:mask: labels have shape [2,2]; expected rank 1. An array of an archive that data.arrays names may "
+      "have any shape");
+  const auto refused = [](const FormatOptions& options) {
+    return find_format("npz")->check(options).has_value();
+  };
+  BOOST_TEST(refused({{"arrays", std::vector<std::string>{"x", "label"}}}));
+  BOOST_TEST(refused({{"arrays", std::vector<std::string>{"x", "x"}}}));
+  BOOST_TEST(!refused({{"arrays", std::vector<std::string>{"x", "y"}}, {"label", "none"}}));
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_told) {
   const auto text = [](const char* format, const std::string& bytes) {
     return read(format, bytes).status().text();
@@ -301,9 +329,10 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_told) {
              "f: the array has rank 0; its first dimension must count the samples");
   BOOST_TEST(text("npy", value_or_throw(write_npy(Tensor::vector<std::complex<float>>({{1, 2}})))) ==
              "f: samples have type complex64; expected bools, integers or floats");
-  BOOST_TEST(text("npz", value_or_throw(
-                             write_npz({{"image", Tensor::vector<float>({1})}, {"y", Tensor::scalar(1)}}))) ==
-             "f: the archive has no array 'label'; its arrays: image, y");
+  BOOST_TEST(
+      text("npz",
+           value_or_throw(write_npz({{"image", Tensor::vector<float>({1})}, {"y", Tensor::scalar(1)}}))) ==
+      "f: the archive has no array 'label'; its arrays: image, y; data.label names another, or is \"none\"");
   std::string bools = value_or_throw(write_npy(Tensor::vector<bool>({true, false})));
   bools.back() = '\2';
   BOOST_TEST(text("npy", bools) ==

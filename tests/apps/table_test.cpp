@@ -301,6 +301,42 @@ BOOST_AUTO_TEST_CASE(mistakes_are_explained) {
            "data.scale: not with data.columns"));
 }
 
+BOOST_AUTO_TEST_CASE(names_as_the_file_has_them_go_before_other_spellings) {
+  const std::string file = "A;a;a b;a_b;A.B;Kind;kind\n1;2;3;4;5;y;x\n6;7;8;9;10;x;x\n";
+  const auto check = [&](const std::string& columns, const std::vector<double>& expected) {
+    Table table(file);
+    check_numbers(numbers(value_or_throw(table.read(run_file(columns))), "features"), expected);
+  };
+  check("a = \"number\"\n", {2, 7});
+  check("b = { type = \"number\", columns = [\"A\", \"a_b\"] }\n", {1, 4, 6, 9});
+  Table table(file);
+  BOOST_TEST(
+      says(table.failure(run_file("x = { type = \"number\", columns = \"A_B\" }\n")),
+           "data.columns.x: 'A_B' may mean the column 'a b' or 'a_b'; write the name as the file has it"));
+  // The label is "kind", which has one class.
+  const auto samples = value_or_throw(table.read(run_file("a = \"number\"\n")));
+  BOOST_TEST(samples.find("label")->as<int32_t>()[0] == samples.find("label")->as<int32_t>()[1]);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_members_go_before_other_spellings) {
+  const auto read = [](const std::string& text, const std::string& columns) {
+    Table table;
+    table.disk.write("/people.jsonl", text);
+    std::string file = run_file(columns);
+    for (const auto& [from, to] : {std::pair{"people.csv", "people.jsonl"}, {"delimiter = \";\"\n", ""}})
+      file.replace(file.find(from), std::string(from).size(), to);
+    return table.read(file);
+  };
+  const std::string lines =
+      "{\"A\": 1, \"Kind\": 0, \"a\": 2, \"kind\": 1}\n{\"a\": 4, \"A\": 3, \"kind\": 1, \"Kind\": 0}\n";
+  const auto samples = value_or_throw(read(lines, "a = \"number\"\n"));
+  check_numbers(numbers(samples, "features"), {2, 4});
+  BOOST_TEST(samples.find("label")->as<int32_t>()[1] == 1);
+  const auto ambiguous =
+      read("{\"x y\": 1, \"X_Y\": 2, \"kind\": 1}\n", "x = { type = \"number\", columns = [\"x-y\"] }\n");
+  BOOST_TEST(says(ambiguous.status().text(), "may mean the column"), ambiguous.status().text());
+}
+
 BOOST_AUTO_TEST_CASE(texts_must_be_utf8) {
   const auto failure_of = [](const std::string& text, const std::string& columns,
                              const std::string& more = {}) {
@@ -341,6 +377,9 @@ BOOST_AUTO_TEST_CASE(times_in_text) {
   BOOST_TEST(*data::parse_timestamp("2000-02-29T12:30:05+01:00") == 951823805);
   BOOST_TEST(*data::parse_timestamp("2000-02-29T12:30Z") == 951827400);
   BOOST_TEST(*data::parse_timestamp("-1.5") == -1.5);
+  BOOST_TEST(*data::parse_timestamp("20000229") == 951782400);
+  for (const double seconds : {20010229., 20000001., 99991231., 200002290., 2000022.})
+    BOOST_TEST(*data::parse_timestamp(std::to_string(static_cast<int64_t>(seconds))) == seconds);
   for (const char* const wrong : {"", "x", "2001-02-29", "2000-13-01", "2000-01-01 25:00", "2000-01-01 10",
                                   "inf", "2000-01-01T10:00+", "2000-01-01 10:00 "})
     BOOST_TEST(!data::parse_timestamp(wrong), wrong);

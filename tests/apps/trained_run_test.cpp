@@ -347,6 +347,47 @@ BOOST_AUTO_TEST_CASE(a_model_of_tensorflow_predicts_from_arrays) {
              lines);
 }
 
+// A model of two inputs, whose target is a vector.
+BOOST_AUTO_TEST_CASE(a_model_takes_several_arrays_of_an_archive) {
+  constexpr int64_t samples = 40;
+  std::vector<int32_t> ids;
+  std::vector<float> images, targets;
+  for (int64_t i = 0; i < samples; ++i) {
+    ids.push_back(static_cast<int32_t>(i % 4));
+    for (int64_t k = 0; k < 8; ++k) images.push_back(static_cast<float>((i * 7 + k * 3) % 11) / 11);
+    for (int64_t k = 0; k < 2; ++k)
+      targets.push_back(images[static_cast<size_t>(i * 8 + k)] + static_cast<float>(i % 4));
+  }
+  const Tensor id = Tensor::vector<int32_t>(ids),
+               picture = Tensor::of<float>(Shape({samples, 2, 2, 2}), images),
+               target = Tensor::of<float>(Shape({samples, 2}), targets);
+  std::ofstream(path("train.npz"), std::ios::binary)
+      << value_or_throw(data::write_npz({{"id", id}, {"picture", picture}, {"target", target}}));
+  std::ofstream(path("new.npz"), std::ios::binary)
+      << value_or_throw(data::write_npz({{"picture", picture}, {"id", id}}));
+  folder.write(
+      "arrays.toml",
+      "run = { name = \"arrays\", seed = 1, directory = \"" + folder.path() +
+          "\" }\n"
+          "[data]\nformat = \"npz\"\ntrain = [\"train.npz\"]\narrays = [\"id\", \"picture\", \"target\"]\n"
+          "label = \"none\"\nbatch = 8\ninputs = { id = { cast = \"int32\" } }\nvalid = { split = 0.2 }\n"
+          "[model.graph]\nfeatures = \"nn.flatten(nn.conv2d(picture, filters=4, kernel=2))\"\n"
+          "output = \"nn.dense(concat([features, nn.embedding(id, rows=4, units=3)], -1), units=2)\"\n"
+          "[model.outputs]\noutput = \"output\"\n"
+          "[train]\nloss = \"nn.mean_squared_error(output, target)\"\nmax_epochs = 30\noptimizer = { type = "
+          "\"adam\", lr = 0.05 }\n");
+  const Json trained = json_of({"train", path("arrays.toml")});
+  BOOST_TEST(trained.at("valid/loss").get<double>() < 0.5);
+  const Json scores = json_of({"eval", path("arrays"), path("train.npz")}).at("scores");
+  BOOST_TEST(scores.at("loss").get<double>() < 0.5);
+  const auto lines = lines_of(output_of({"predict", path("arrays"), path("new.npz")}));
+  BOOST_TEST_REQUIRE(lines.size() == samples + 1);
+  BOOST_TEST(lines[0] == "output_0,output_1");
+  BOOST_TEST(output_of({"predict", path("arrays"), path("train.npz")}).find(lines[1]) != std::string::npos);
+  BOOST_TEST(output_of({"check", path("arrays.toml"), "--set", "data.arrays=[\"id\",\"id\"]"}, 2)
+                 .find("stands there twice") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(an_exported_model_of_tensorflow_has_what_its_signatures_need) {
   const std::string model = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/convolution";
   output_of({"export", model, path("copy")});

@@ -138,7 +138,10 @@ Result<std::string> npy_header(DType dtype, std::span<const int64_t> dims) {
   const DType stored = dtype == DType::BFloat16 ? DType::UInt16 : dtype;
   const auto* const type = std::ranges::find(type_names, stored, &TypeName::dtype);
   if (type == std::end(type_names))
-    return invalid_argument("NumPy has no arrays of " + std::string(name(dtype)));
+    return invalid_argument(
+        dtype == DType::String
+            ? "no arrays of strings are written to files of NumPy; .csv and .jsonl files hold them"
+            : "NumPy has no arrays of " + std::string(name(dtype)));
   std::string shape;
   for (const int64_t dim : dims) shape += std::to_string(dim) + ", ";
   if (dims.size() > 1) shape.resize(shape.size() - 2);

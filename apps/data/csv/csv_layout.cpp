@@ -97,6 +97,21 @@ class Maker {
     return {};
   }
 
+  /// Returns the columns that a name or pattern means, which stands in this key of the run file.
+  Result<std::vector<size_t>> named(const std::string& key, const std::string& name) const {
+    auto columns = columns_named(name, layout_.names);
+    if (columns) return columns;
+    return invalid_argument(source_.path + ": " + key + ": " + columns.status().text());
+  }
+  /// Does the same for a name of data.features, which is never a pattern.
+  Result<std::vector<size_t>> feature_columns(const std::string& name) const {
+    if (!is_pattern(name)) return named("data.features", name);
+    const auto at = std::ranges::find(layout_.names, name);
+    std::vector<size_t> columns;
+    if (at != layout_.names.end()) columns.push_back(static_cast<size_t>(at - layout_.names.begin()));
+    return columns;
+  }
+
   /// Returns the columns of the features, in the order in which the model takes them.
   Result<std::vector<size_t>> features(size_t label, size_t text) const {
     const auto names = option<std::vector<std::string>>(options_, features_option, {});
@@ -107,16 +122,13 @@ class Maker {
       return found;
     }
     for (const std::string& name : names) {
-      auto at = std::ranges::find(layout_.names, name);
-      if (at == layout_.names.end() && !is_pattern(name))
-        at = std::ranges::find_if(layout_.names,
-                                  [&](const std::string& column) { return names_column(name, column); });
-      const auto column = static_cast<size_t>(at - layout_.names.begin());
-      if (column == width_)
+      TROUPE_ASSIGN(const auto columns, feature_columns(name));
+      if (columns.empty())
         return invalid_argument(source_.path + ": there is no column '" + name +
                                 "', which is one of data.features" + nearest_text(name));
+      const size_t column = columns.front();
       if (column == label || column == text)
-        return invalid_argument(source_.path + ": column '" + *at + "' is the " +
+        return invalid_argument(source_.path + ": column '" + layout_.names[column] + "' is the " +
                                 (column == label ? "label" : "text") +
                                 " and one of data.features; name the column of the " +
                                 (column == label ? "label: data.label" : "text: data.text") + " = \"NAME\"");
@@ -135,17 +147,18 @@ class Maker {
   /// A column of the file belongs to the first of [data.columns] that names it, or else to the first one whose pattern it matches.
   /// The elements of a vector are in the order of its names, those of one pattern in the order of the file.
   Status add_columns(size_t label) {
+    TROUPE_RETURN_IF_FAILED(find_sources());
     std::vector<std::vector<size_t>> found(source_.columns.size());
     for (size_t column = 0; column < width_; ++column) {
       if (column == label) continue;
-      const auto owner = owner_of(layout_.names[column]);
+      const auto owner = owner_of(column);
       if (owner) found[*owner].push_back(column);
     }
     for (size_t i = 0; i < found.size(); ++i)
-      std::ranges::stable_sort(found[i], {}, [&](size_t column) { return rank(source_.columns[i], column); });
+      std::ranges::stable_sort(found[i], {}, [&](size_t column) { return rank(i, column); });
     for (size_t i = 0; i < found.size(); ++i) {
       const TableColumn& one = source_.columns[i];
-      TROUPE_RETURN_IF_FAILED(check_found(one, found[i], label));
+      TROUPE_RETURN_IF_FAILED(check_found(i, found[i], label));
       std::vector<int64_t> shape;
       if (one.is_vector()) shape = {static_cast<int64_t>(found[i].size())};
       Field field{one.name, one.dtype(), shape};
@@ -157,32 +170,49 @@ class Maker {
     return {};
   }
 
-  std::optional<size_t> owner_of(const std::string& column) const {
-    for (const bool by_pattern : {false, true})
-      for (size_t i = 0; i < source_.columns.size(); ++i)
-        for (const std::string& name : source_.columns[i].sources)
-          if (is_pattern(name) == by_pattern && names_column(name, column)) return i;
+  /// Finds the columns that the names and patterns of [data.columns] mean.
+  Status find_sources() {
+    for (const TableColumn& one : source_.columns) {
+      auto& meant = meant_.emplace_back();
+      for (const std::string& name : one.sources) {
+        TROUPE_ASSIGN(meant.emplace_back(), named("data.columns." + one.name, name));
+      }
+    }
     return {};
   }
 
-  /// Returns which name or pattern of `one` names a column.
-  size_t rank(const TableColumn& one, size_t column) const {
-    const auto names_it = [&](const std::string& name) { return names_column(name, layout_.names[column]); };
-    return static_cast<size_t>(std::ranges::find_if(one.sources, names_it) - one.sources.begin());
+  /// Returns whether source `i` of [data.columns] number `one` means a column of the file.
+  bool means(size_t one, size_t i, size_t column) const {
+    return std::ranges::find(meant_[one][i], column) != meant_[one][i].end();
   }
 
-  Status check_found(const TableColumn& one, const std::vector<size_t>& found, size_t label) const {
-    for (const std::string& name : one.sources) {
-      const auto names_it = [&](size_t column) { return names_column(name, layout_.names[column]); };
-      if (std::ranges::any_of(found, names_it)) continue;
-      if (label < width_ && !is_pattern(name) && names_it(label))
+  std::optional<size_t> owner_of(size_t column) const {
+    for (const bool by_pattern : {false, true})
+      for (size_t one = 0; one < source_.columns.size(); ++one)
+        for (size_t i = 0; i < meant_[one].size(); ++i)
+          if (is_pattern(source_.columns[one].sources[i]) == by_pattern && means(one, i, column)) return one;
+    return {};
+  }
+
+  /// Returns which name or pattern of [data.columns] number `one` means a column.
+  size_t rank(size_t one, size_t column) const {
+    size_t i = 0;
+    while (i < meant_[one].size() && !means(one, i, column)) ++i;
+    return i;
+  }
+
+  Status check_found(size_t number, const std::vector<size_t>& found, size_t label) const {
+    const TableColumn& one = source_.columns[number];
+    for (size_t i = 0; i < one.sources.size(); ++i) {
+      const std::string& name = one.sources[i];
+      if (std::ranges::any_of(found, [&](size_t column) { return means(number, i, column); })) continue;
+      if (label < width_ && !is_pattern(name) && means(number, i, label))
         return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" +
                                 layout_.names[label] + "' is the label, which data.label names");
-      const auto taken = std::ranges::find_if(
-          layout_.names, [&](const std::string& column) { return names_column(name, column); });
-      if (taken != layout_.names.end())
-        return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" + *taken +
-                                "' belongs to data.columns." + source_.columns[*owner_of(*taken)].name);
+      if (!meant_[number][i].empty() && meant_[number][i].front() != label)
+        return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" +
+                                layout_.names[meant_[number][i].front()] + "' belongs to data.columns." +
+                                source_.columns[*owner_of(meant_[number][i].front())].name);
       return invalid_argument(source_.path + ": data.columns." + one.name + ": there is no column '" + name +
                               "'" + nearest_text(name));
     }
@@ -210,8 +240,8 @@ class Maker {
                               ", but the columns have the numbers 0 to " + std::to_string(width_ - 1));
     }
     if (is_word(name)) return name == "first" ? 0 : name == "last" ? width_ - 1 : width_;
-    for (size_t column = 0; column < layout_.names.size(); ++column)
-      if (names_column(name, layout_.names[column])) return column;
+    TROUPE_ASSIGN(const auto columns, named("data." + std::string(role), name));
+    if (!columns.empty()) return columns.front();
     return invalid_argument(source_.path + ": there is no column '" + name + "'" + nearest_text(name));
   }
 
@@ -219,6 +249,8 @@ class Maker {
   const FormatOptions& options_;
   const size_t width_;
   CsvLayout layout_;
+  /// For each of [data.columns], and each of its sources, the columns of the file that it means.
+  std::vector<std::vector<std::vector<size_t>>> meant_;
 };
 
 }  // namespace

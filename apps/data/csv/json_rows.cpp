@@ -3,7 +3,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "apps/data/table_column.h"
@@ -73,10 +73,17 @@ JsonRows::~JsonRows() = default;
 
 /// Makes columns of the members of the first line.
 Status JsonRows::add_names(const std::vector<std::string_view>& members) {
-  std::set<size_t> found;
+  for (const std::string_view member : members)
+    if (const auto at = std::ranges::find(names_, member); at != names_.end())
+      exact_.insert(static_cast<size_t>(at - names_.begin()));
+  std::map<size_t, std::string_view> found;  // the member of each column
   for (const std::string_view member : members) {
     if (!column_of(member)) names_.emplace_back(member);
-    found.insert(*column_of(member));
+    const auto [column, is_new] = found.emplace(*column_of(member), member);
+    if (!is_new && column->second != member)
+      return data_loss("the members '" + std::string(column->second) + "' and '" + std::string(member) +
+                       "' may both be the column '" + names_[column->first] +
+                       "'; write its name as the file has it");
   }
   std::vector<std::string_view> lacking;
   for (size_t i = 0; i < given_; ++i)
@@ -90,14 +97,14 @@ Status JsonRows::add_names(const std::vector<std::string_view>& members) {
 }
 
 std::optional<size_t> JsonRows::column_of(std::string_view member) const {
-  auto column = std::ranges::find(names_, member);
-  if (column == names_.end()) {
-    const auto given_end = names_.begin() + static_cast<std::ptrdiff_t>(given_);
-    column = std::find_if(names_.begin(), given_end,
-                          [&](const std::string& name) { return names_column(name, member); });
-    if (column == given_end) return {};
-  }
-  return static_cast<size_t>(column - names_.begin());
+  const auto column = std::ranges::find(names_, member);
+  return column == names_.end() ? other_spelling(member) : static_cast<size_t>(column - names_.begin());
+}
+
+std::optional<size_t> JsonRows::other_spelling(std::string_view member) const {
+  for (size_t i = 0; i < given_; ++i)
+    if (!exact_.contains(i) && names_column(names_[i], member)) return i;
+  return {};
 }
 
 Result<std::string_view> JsonRows::row(std::string_view line) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ namespace troupe::data {
 class JsonRows {
  public:
   /// `names` are those of columns, which objects need not have. If `takes_more`, the members of the first line are columns, too. A
-  /// member may be another spelling of one of these names: see names_column().
+  /// member may be another spelling of one of these names (see names_column()), unless another member of the first line has it
+  /// exactly.
   JsonRows(char delimiter, std::vector<std::string> names, bool takes_more);
   ~JsonRows();
 
@@ -24,7 +26,7 @@ class JsonRows {
   const std::vector<std::string>& names() const { return names_; }
   /// Returns the fields of a line, in the order of the names, as CsvRow takes them; valid until the next call. Fails with DataLoss
   /// if the line is no object, has a member that is no column, or a value that is no field, or if a member of the first line is so
-  /// similar to a given name that it may be a typing error.
+  /// similar to a given name that it may be a typing error, or two members are other spellings of it.
   Result<std::string_view> row(std::string_view line);
 
  private:
@@ -32,10 +34,12 @@ class JsonRows {
 
   Status add_names(const std::vector<std::string_view>& members);
   std::optional<size_t> column_of(std::string_view member) const;
+  std::optional<size_t> other_spelling(std::string_view member) const;
 
   const char delimiter_;
   std::vector<std::string> names_;
   const size_t given_;               ///< how many names were given, those at the front
+  std::set<size_t> exact_;           ///< the given names that members of the first line have exactly
   bool takes_more_;                  ///< until the first line
   std::vector<std::string> fields_;  ///< of the row, by column
   std::string row_;

@@ -43,18 +43,31 @@ class Parts {
   std::string_view text_;
 };
 
-std::optional<double> parse_date(Parts& parts) {
-  const auto year = parts.number(4);
-  if (!year || !parts.take('-')) return {};
-  const auto month = parts.number(2);
-  if (!month || !parts.take('-')) return {};
-  const auto day = parts.number(2);
-  if (!day) return {};
+/// Returns nothing if the parts are missing, or there is no such day.
+std::optional<double> seconds_of(std::optional<int> year, std::optional<int> month, std::optional<int> day) {
+  if (!year || !month || !day) return {};
   const std::chrono::year_month_day date(std::chrono::year(*year),
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day)));
   if (!date.ok()) return {};
   return 86400.0 * static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+
+/// Parses a date such as 2026-11-26.
+std::optional<double> parse_date(Parts& parts) {
+  const auto year = parts.number(4);
+  if (!parts.take('-')) return {};
+  const auto month = parts.number(2);
+  if (!parts.take('-')) return {};
+  return seconds_of(year, month, parts.number(2));
+}
+
+/// Parses a date such as 20261126. Other numbers are seconds: those of eight digits are of the year 1970.
+std::optional<double> parse_digits_of_date(std::string_view text) {
+  Parts parts(text);
+  const auto year = parts.number(4), month = parts.number(2), day = parts.number(2);
+  if (!parts.at_end() || !year || *year < 1800 || *year > 2199) return {};
+  return seconds_of(year, month, day);
 }
 
 /// Parses HH:MM, followed by :SS and a fraction or not.
@@ -87,6 +100,7 @@ std::optional<double> parse_offset(Parts& parts) {
 }  // namespace
 
 std::optional<double> parse_timestamp(std::string_view text) {
+  if (const auto date = parse_digits_of_date(text)) return date;
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error == std::errc() && end == text.data() + text.size())

@@ -31,7 +31,9 @@ using config::Kind;
 // One row per option.
 // clang-format off
 constexpr config::Key keys[] = {
-    {"data.label", Kind::Column, "the column of the label, or \"none\"", {.initial = "\"last\"", .when = "format=csv"}},
+    {"data.label", Kind::Column,
+     "the column of the label, or \"none\"; for npz the name of its array, which is \"label\" if no other is given",
+     {.initial = "\"last\"", .when = "format=csv|npz"}},
     {"data.text", Kind::Column, "a column that is text, which becomes the column text; image is then there only if data.inputs has it",
      {.when = "format=csv"}},
     {"data.header", Kind::Boolean, "whether the first row has the names of columns", {.initial = "false", .when = "format=csv"}},
@@ -211,6 +213,7 @@ class CsvReader final : public RecordReader {
   Status set_row(std::string_view line) {
     if (!json_ || line.find_first_not_of(" \t\r") == line.npos) {
       row_.set(line);
+      row_text_ = line;
       return {};
     }
     const auto row = json_->row(line);
@@ -241,12 +244,21 @@ class CsvReader final : public RecordReader {
         const size_t at = row * target.width + into.element;
         const auto is_number = [&](auto* numbers) { return row_.next_number(numbers[at]); };
         if (!std::visit(is_number, target.numbers))
-          TROUPE_RETURN_IF_FAILED(read_number(column, into, target, at));
+          TROUPE_RETURN_IF_FAILED(unless_bad_width(column, read_number(column, into, target, at)));
       } else {
-        TROUPE_RETURN_IF_FAILED(read_other(column, into, row));
+        TROUPE_RETURN_IF_FAILED(unless_bad_width(column, read_other(column, into, row)));
       }
     }
     return column == layout_.columns.size() ? Status() : bad_width(column);
+  }
+
+  /// Returns the failure of a column, unless the row has another number of columns: then the column may be another one than meant.
+  Status unless_bad_width(size_t column, Status status) {
+    if (status.ok() || std::ranges::count(row_text_, '"') % 2 != 0) return status;
+    CsvRow rest = row_;
+    size_t columns = column + 1;
+    for (; !rest.at_end(); ++columns) rest.next_field();
+    return columns == layout_.columns.size() ? status : bad_width(column + 1);
   }
 
   /// Reads a field that does not consist of a number alone.
@@ -442,6 +454,7 @@ class CsvReader final : public RecordReader {
   const char delimiter_;
   std::optional<JsonRows> json_;  ///< set if the lines are JSON
   CsvRow row_;
+  std::string_view row_text_;  ///< the current row, unless it is JSON
   CsvLayout layout_;
   std::vector<Target> targets_;  ///< one for each field; only while records are read
   std::string other_delimiter_;  ///< what to append to errors if the rows are one column; usually empty
