@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "apps/config/diagnostics.h"
 #include "apps/config/foreign_names.h"
 #include "apps/config/layer_calls.h"
+#include "apps/config/layer_notes.h"
 #include "apps/config/run_config.h"
 #include "apps/reference/command_table.h"
 #include "apps/reference/json_schema.h"
@@ -89,8 +91,20 @@ Result<std::string> describe_layers(std::string name) {
   std::vector<config::Key> options;
   for (const config::Key& key : config::layer_keys())
     if (key.path.starts_with(prefix)) options.push_back(key);
-  text = "nn." + name + "(x, ...) in an expression, or { type = \"" + name + "\", ... } in model.layers\n";
+  const config::LayerNote note = config::layer_note(name);
+  text.append("nn.").append(name).append("(").append(note.inputs);
+  text += (options.empty() ? ")" : ", ...)") + (" in an expression, or { type = \"" + name) +
+          "\", ... } in model.layers\n";
+  text.append(note.meaning) += '\n';
   return options.empty() ? text : text + '\n' + config::reference(options);
+}
+
+/// Returns the name of an op as its own name and that of a constructor are alike: "regex_replace" and "RegexReplace".
+std::string comparable(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    if (c != '_') text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 /// Returns the names of all constructors of ops, or what is known of one op, given by a constructor or its own name.
@@ -105,9 +119,13 @@ Result<std::string> describe_ops(const std::string& name) {
     text += constructor + '\n';
   }
   if (name.empty()) return text;
-  if (const auto op = library->ops->ops().find(name); op != library->ops->ops().end())
-    return op_document(*op->second, *library);
-  for (const auto& [op, definition] : library->ops->ops()) names.push_back(op);
+  for (const auto& [op, definition] : library->ops->ops()) {
+    if (comparable(op) == comparable(name))
+      return op_document(*definition, *library) +
+             (definition->constructors.empty() ? "- Run files cannot call it: it has no function of its own\n"
+                                               : "");
+    names.push_back(op);
+  }
   const std::vector<std::string> known(names.begin(), names.end());
   return invalid_argument("there is no op '" + name + "'" +
                           advice_or_hint(config::advice_on_function(name, known), name, names));

@@ -11,6 +11,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
 #include "apps/config/document.h"
+#include "apps/data/convert/convert.h"
 #include "apps/data/file_content.h"
 #include "apps/data/input_file.h"
 #include "apps/runs/first_run_file.h"
@@ -29,6 +30,10 @@ struct InitArguments {
 /// Fails with DataLoss if the first bytes of a file are those of another form than text. A file that cannot be read is left to who
 /// reads all of it.
 Status check_is_text(Disk& disk, const std::string& path) {
+  if (data::format_of_name(path) == "jsonl")
+    return invalid_argument(path +
+                            ": init reads text with columns (.csv, .tsv, also compressed), no .jsonl; a run "
+                            "file for such a file says header = true and names its columns in data.columns");
   constexpr uint64_t first_bytes = 16;
   const auto file = data::InputFile::open(disk, path, std::nullopt);
   if (!file) return {};

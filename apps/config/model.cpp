@@ -221,6 +221,15 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
   define(network, definitions, built.symbols, diagnostics);
   take_weights(network, own_variables, definitions, names);
   const auto scalar_of = [&](const Definition& score, bool is_metric, const std::string& more = {}) {
+    if (lacks_result(score, built.symbols)) {
+      diagnostics.error_in(
+          score.expression, 0,
+          "'" + score.expression.text +
+              "' compares what the model calls logits or output with the label, but it has no "
+              "result of these names; rename one, or write nn." +
+              score.expression.text + "(RESULT, label)");
+      return std::optional<Output>();
+    }
     Definition definition = with_model(score, built.symbols, more);
     definition.stage = stages.stage_of(definition, definitions);
     return scalar(network, definition, built.symbols, is_metric, diagnostics);

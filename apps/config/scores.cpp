@@ -144,6 +144,14 @@ Definition with_model(Definition score, const Symbols& symbols, const std::strin
   return score;
 }
 
+bool lacks_result(const Definition& score, const Symbols& symbols) {
+  const std::string& name = score.expression.text;
+  const auto types = score_types();
+  const auto has = [&](const char* result) { return symbols.values.contains(result); };
+  return symbols.complete && !symbols.values.contains(name) && !has("logits") && !has("output") &&
+         std::ranges::find(types, name, &LayerType::name) != types.end();
+}
+
 bool is_unknown_name(const Definition& metric, const Symbols& symbols) {
   const std::string& name = metric.expression.text;
   const auto types = score_types();

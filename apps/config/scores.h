@@ -11,6 +11,8 @@ namespace troupe::config {
 
 /// Returns whether a metric is a single name that stands for no score and no symbol.
 bool is_unknown_name(const Definition& metric, const Symbols& symbols);
+/// Returns whether a loss or metric is only a name, and the model has neither `logits` nor `output`, which with_model() needs.
+bool lacks_result(const Definition& score, const Symbols& symbols);
 /// Returns what to write instead of the name of a metric that does not exist, such as "; write \"f1\"", or which there are.
 std::string advice_on_metric(const std::string& name);
 

@@ -71,7 +71,7 @@ Output focal_loss(const Scope& scope, Output logits, Output label, const Focal& 
 Output hinge(const Scope& scope, Output predicted, Output label);
 Output squared_hinge(const Scope& scope, Output predicted, Output label);
 
-// ---- Metrics
+// ---- Metrics. Those of classes take labels [n], or [n, classes] whose rows add up to 1; a step with others fails.
 
 /// The share of samples whose class is predicted.
 Output accuracy(const Scope& scope, Output logits, Output label);

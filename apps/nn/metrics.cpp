@@ -15,9 +15,25 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+/// Returns a target that fails if the probabilities of the classes of a sample add up to more than 1.
+Output check_has_one_class(const Scope& scope, Output label) {
+  constexpr float most = 1.01F;
+  const Output greatest = max(scope, cast(scope, sum(scope, label, -1), f32));
+  const auto text = [&](const std::string& value) {
+    return scope.constant(Tensor::scalar<std::string>(value));
+  };
+  return assert_that(
+      scope, less_equal(scope, greatest, most),
+      {text("the labels of a sample add up to "), greatest,
+       text("; a metric of classes takes samples of one class each, whose labels add up to 1. If a "
+            "sample may be of several, compare each with 0 and 1: reshape logits and labels to [-1]")});
+}
+
 /// Returns the class of each sample, int32 [n].
 Output label_class(const Scope& scope, const Compared& classes) {
-  if (is_floating(scope.dtype(classes.label))) return argmax(scope, classes.label, -1);
+  if (is_floating(scope.dtype(classes.label)))
+    return argmax(scope.with_control({check_has_one_class(scope, classes.label)}),
+                  identity(scope, classes.label), -1);
   return scope.dtype(classes.label) == DType::Int32 ? classes.label : cast(scope, classes.label, i32);
 }
 

@@ -72,6 +72,50 @@ Status divide(Conversion& to, const Node& node) {
   return {};
 }
 
+/// Returns the number 0 in the dtype of the first input.
+Result<std::string> zero(Conversion& to, const Node& node) {
+  if (to.dtype(node, 0) == DType::String) return unimplemented("ONNX has no number 0 for strings");
+  TROUPE_ASSIGN(Tensor value, Tensor::allocate(to.dtype(node, 0), Shape()));
+  std::fill_n(value.mutable_data(), value.bytes(), std::byte{0});
+  return to.constant(value);
+}
+
+/// Returns the rest of a division that is rounded down: it has the sign of the divisor. For floats ONNX has that of a division that
+/// is rounded towards 0, which differs by the divisor if the signs do.
+Result<std::string> rest(Conversion& to, const Node& node) {
+  const std::string &dividend = to.input(node, 0), &divisor = to.input(node, 1);
+  if (!is_floating(to.dtype(node, 0))) return to.add("Mod", {dividend, divisor}, {{"fmod", int64_t{0}}});
+  TROUPE_ASSIGN(const std::string none, zero(to, node));
+  const std::string truncated = to.add("Mod", {dividend, divisor}, {{"fmod", int64_t{1}}});
+  const std::string differs =
+      to.add("Xor", {to.add("Less", {truncated, none}), to.add("Less", {divisor, none})});
+  const std::string is_between =
+      to.add("And", {differs, to.add("Not", {to.add("Equal", {truncated, none})})});
+  return to.add("Where", {is_between, to.add("Add", {truncated, divisor}), truncated});
+}
+
+Status floor_mod(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const std::string result, rest(to, node));
+  to.set(node, 0, result);
+  return {};
+}
+
+Status floor_div(Conversion& to, const Node& node) {
+  if (is_floating(to.dtype(node, 0))) {
+    to.set(node, 0, to.add("Floor", {to.add("Div", to.inputs(node))}));
+    return {};
+  }
+  TROUPE_ASSIGN(const std::string left, rest(to, node));
+  to.set(node, 0, to.add("Div", {to.add("Sub", {to.input(node, 0), left}), to.input(node, 1)}));
+  return {};
+}
+
+Status zeros_like(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const std::string none, zero(to, node));
+  to.set(node, 0, to.add("Expand", {none, to.add("Shape", {to.input(node, 0)})}));
+  return {};
+}
+
 /// Returns the comparison of strings with constant ones. ONNX compares no strings, but an encoder can number them.
 Result<std::string> equal_strings(Conversion& to, const Node& node) {
   const size_t fixed = to.graph().constant(node.inputs[0]) ? 0 : 1;
@@ -208,6 +252,9 @@ Status reduction(Conversion& to, const Node& node) {
 void add_math_rules(Rules& rules) {
   for (const auto& [ours, theirs] : renamed) rules[ours] = renamed_op;
   rules["Div"] = divide;
+  rules["FloorDiv"] = floor_div;
+  rules["FloorMod"] = floor_mod;
+  rules["ZerosLike"] = zeros_like;
   for (const char* const op : {"Equal", "NotEqual"}) rules[op] = equal;
   rules["Square"] = square;
   rules["SquaredDifference"] = squared_difference;

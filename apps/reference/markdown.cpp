@@ -7,6 +7,7 @@
 
 #include "apps/config/cluster_file.h"
 #include "apps/config/layer_calls.h"
+#include "apps/config/layer_notes.h"
 #include "apps/config/run_config.h"
 
 namespace troupe::reference {
@@ -68,7 +69,10 @@ std::string layers_markdown() {
       "# Layers\n\nMade by `ninja reference` from the table of layers; `troupe help layers NAME` says the "
       "same. A layer is called in an "
       "expression, `nn.dense(x, units=10)`, or stands in `model.layers`, `{ type = \"dense\", units = 10 "
-      "}`.\n";
+      "}`. Images are `[batch, height, width, channels]`, sequences `[batch, time, features]`; `activation` "
+      "is "
+      "`linear`, `gelu`, `swish`, or an op of one input, such as `relu`, `tanh`, `sigmoid`, `elu`, `selu` or "
+      "`softmax`.\n";
   const std::vector<config::Key> keys = config::layer_keys();
   std::string names = config::layer_names();
   while (!names.empty()) {
@@ -78,8 +82,9 @@ std::string layers_markdown() {
     std::vector<config::Key> own;
     for (const config::Key& key : keys)
       if (key.path.starts_with(prefix)) own.push_back(key);
-    text += fmt::format("\n## {}\n\n", name) +
-            (own.empty() ? "It has no options.\n" : head + rows_of(own, prefix.size()));
+    const config::LayerNote note = config::layer_note(name);
+    text += fmt::format("\n## {0}\n\n`nn.{0}({1})`: {2}\n", name, note.inputs, note.meaning);
+    if (!own.empty()) text += '\n' + (head + rows_of(own, prefix.size()));
   }
   return text;
 }

@@ -381,7 +381,7 @@ class Run {
     progress_.epoch_loss.add(result_.loss);
     print(
         fmt::format("stopped at step {}, because the loss is {:g}; a lower train.optimizer.lr than {:g}, or "
-                    "train.clip, may help",
+                    "train.clip, may help, or the data have numbers that are not finite",
                     progress_.step, result_.loss, config_.train.optimizer.learning_rate));
   }
 

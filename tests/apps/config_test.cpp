@@ -4,6 +4,8 @@
 #include <map>
 
 #include "apps/config/cluster_file.h"
+#include "apps/config/layer_calls.h"
+#include "apps/config/layer_notes.h"
 #include "tests/apps/run_file.h"
 
 namespace troupe::config {
@@ -507,6 +509,15 @@ BOOST_AUTO_TEST_CASE(places_in_strings_are_those_of_the_raw_text) {
     BOOST_TEST(all.find(std::string(place) + "unknown name 'nope'") != std::string::npos, line << ":\n"
                                                                                                << all);
   }
+}
+
+BOOST_AUTO_TEST_CASE(every_layer_is_explained) {
+  std::string names = config::layer_names();
+  for (std::string name; !names.empty(); names.erase(0, name.size() + 1)) {
+    name = names.substr(0, names.find('|'));
+    BOOST_TEST(!config::layer_note(name).meaning.empty(), name);
+  }
+  BOOST_TEST(config::layer_note("nothing").meaning.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

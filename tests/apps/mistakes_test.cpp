@@ -221,6 +221,7 @@ BOOST_AUTO_TEST_CASE(in_files_of_data) {
        "",
        {"row 2, column 1", "'3,5'", "a number has a point where this one has a comma"}},
       {"1,2,0\n3,1\n", "", {"row 2", "has 2 columns", "first row has 3"}},
+      {"1,2,0\n3,cat\n", "", {"row 2", "has 2 columns", "first row has 3"}},
       {"", "", {"the file has no samples"}},
       {"\xff\xfe\x31", "", {"UTF-16", "iconv"}},
       {"\x93NUMPY\x01", "", {"not csv, but a NumPy array", "data.format = \"npy\""}},
@@ -255,6 +256,24 @@ BOOST_AUTO_TEST_CASE(in_files_of_data) {
   BOOST_TEST(failure(disk, "", "csv") == "");  // a byte order mark of UTF-8 does no harm
 }
 
+BOOST_AUTO_TEST_CASE(names_of_losses_and_metrics_need_a_result) {
+  const auto failure = [](const std::string& result, const std::string& train) {
+    const std::string text =
+        "[data]\nformat = 'csv'\ntrain = ['x.csv']\nbatch = 2\ninputs = { label = { cast = 'float' } }\n"
+        "[model.graph]\n" +
+        result + " = \"squeeze(nn.dense(image, units=1), [1])\"\n[train]\n" + train +
+        "\nmax_steps = 1\noptimizer = { type = 'sgd', lr = 1.0 }\n";
+    return config::mistakes(text);
+  };
+  BOOST_TEST(failure("output", "loss = 'mean_squared_error'\nmetrics = ['r2']") == "");
+  for (const std::string train :
+       {"loss = 'mean_squared_error'", "loss = 'mean(square(p - label))'\nmetrics = ['r2']"})
+    check_says(failure("p", train),
+               {train.ends_with("['r2']") ? "'r2' compares" : "'mean_squared_error' compares",
+                "no result of these names", "(RESULT, label)"},
+               train);
+}
+
 struct Warned {
   const char *data, *layers, *train, *warning;
 };
@@ -281,14 +300,17 @@ BOOST_AUTO_TEST_CASE(that_train_something_else_are_warned_of) {
        "\"max\""},
       {"", "units = 1", "loss = 'mean_squared_error'\n",
        "'accuracy' compares classes, but the loss mean_squared_error is one of numbers"},
+      {classes.c_str(), "units = 3", "",
+       "train.metrics: they are computed on samples that the training does not see, and there are none"},
   };
   for (const Warned& row : rows) {
     test::MemoryDisk disk;
     disk.write("/x.csv", *row.data == 'l' && row.data[5] == '_' ? words : numbers);
     const bool has_loss = std::string_view(row.train).starts_with("loss");
+    const std::string valid =
+        std::string_view(row.warning).starts_with("train.metrics") ? "" : "valid = { split = 0.5 }\n";
     const std::string text =
-        "[data]\nformat = 'csv'\ntrain = ['x.csv']\nvalid = { split = 0.5 }\nbatch = 2\n" +
-        std::string(row.data) +
+        "[data]\nformat = 'csv'\ntrain = ['x.csv']\n" + valid + "batch = 2\n" + row.data +
         (has_loss ? "[data.inputs]\nlabel = { cast = 'float', shape = [1] }\nimage = { from = 'image' }\n"
                   : "") +
         "[model]\ninput = 'image'\nlayers = [{ type = 'dense', name = 'logits', " + row.layers +

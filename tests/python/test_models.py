@@ -130,3 +130,18 @@ def test_what_a_model_cannot_hold(trained, tmp_path):
     with pytest.raises(troupe.InvalidArgumentError, match="serving_default"):
         session.export_saved_model(tmp_path, {"x": x}, {"y": x + 1}, others={"serving_default": ({"x": x}, {"y": x + 2})})
     assert not list(tmp_path.iterdir())
+
+
+def test_rests_of_divisions_and_zeros_in_onnx(graph, session, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    values = {"float32": [7, -7, 7.5, -7.5, 0, -0.25], "int32": [7, -7, 6, -6, 0, -1], "int64": [7, -7, 6, -6, 0, -1]}
+    for dtype, numbers in values.items():
+        x, y = (troupe.placeholder(dtype, [None], name=f"{name}_{dtype}") for name in "xy")
+        outputs = {"mod": troupe.ops.floor_mod(x, y), "div": troupe.ops.floor_div(x, y), "zeros": troupe.ops.zeros_like(x)}
+        session.export_onnx(tmp_path / "model.onnx", {"x": x, "y": y}, outputs)
+        model = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+        for divisor in (3, -3):
+            given = {"x": np.array(numbers, dtype), "y": np.full(len(numbers), divisor, dtype)}
+            expected = session.run(outputs, {x: given["x"], y: given["y"]})
+            for name, values_of in zip(outputs, model.run(list(outputs), given)):
+                np.testing.assert_allclose(values_of, expected[name], rtol=1e-6, err_msg=f"{name} {dtype} {divisor}")

@@ -146,6 +146,18 @@ BOOST_AUTO_TEST_CASE(accuracies) {
   BOOST_TEST(number(nn::accuracy, matrix(predicted, 1), Tensor::vector<int32_t>({1, 1, 1, 0})) == 0.75);
 }
 
+BOOST_AUTO_TEST_CASE(metrics_of_classes_refuse_samples_of_several) {
+  const Tensor one = matrix({0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0.5F, 0.5F}, 3),
+               several = matrix({0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0}, 3);
+  BOOST_TEST(number(nn::accuracy, matrix(logits, 3), one) >= 0);
+  const auto is_explained = [](const Error& error) {
+    return std::string(error.what()).find("the labels of a sample add up to ] [2] [; a metric of classes") !=
+           std::string::npos;
+  };
+  BOOST_CHECK_EXCEPTION(run(nn::accuracy, matrix(logits, 3), several), Error, is_explained);
+  BOOST_CHECK_EXCEPTION(metric("f1", matrix(logits, 3), several), Error, is_explained);
+}
+
 BOOST_AUTO_TEST_CASE(metrics_of_all_samples) {
   const Tensor scores = Tensor::vector<float>({2, 1, -1, 3, -2, 0.5, -3, 1}),
                truth = Tensor::vector<int32_t>({1, 0, 1, 1, 0, 1, 0, 0});
