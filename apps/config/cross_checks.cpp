@@ -41,6 +41,7 @@ class CrossChecker {
     diagnostics_.error(table.place(key), std::move(text));
   }
   void check_data();
+  void check_series();
   void check_format(const data::Format& format, const Reader& data);
   void check_inputs();
   void check_columns();
@@ -81,6 +82,17 @@ void CrossChecker::check_checkpoint() {
           "train.checkpoint.endpoint: expected \"https://HOST:PORT\", found \"" + endpoint + '"');
 }
 
+void CrossChecker::check_series() {
+  const std::string& series = config_.data.window->series;
+  std::vector<std::string_view> texts;
+  for (const data::TableColumn& column : config_.data.columns)
+    if (column.type == data::ColumnType::Text) texts.push_back(column.name);
+  if (std::ranges::find(texts, std::string_view(series)) == texts.end())
+    error(
+        root_.table("data").table("window"), "series",
+        "data.window.series: data.columns has no column '" + series + "' of type text" + hint(series, texts));
+}
+
 void CrossChecker::check_data() {
   const Reader data = root_.table("data"), valid = data.table("valid"), test = data.table("test");
   if (valid.has("split") && valid.has("files"))
@@ -97,6 +109,7 @@ void CrossChecker::check_data() {
           std::pair(config_.data.stratify, "stratify"), std::pair(config_.data.valid_fold > 0, "fold"),
           std::pair(!config_.ragged.empty(), "data.ragged")})
       if (is_given) error(data, "window", std::string("data.window: not with ") + key);
+  if (config_.data.window && !config_.data.window->series.empty()) check_series();
   if (config_.data.has_label_of_series()) {
     data::Options files = config_.data;
     files.window.reset();

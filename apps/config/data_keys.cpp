@@ -46,7 +46,8 @@ data::Options read_data(const Reader& data) {
   options.test = data.table("test").list<std::string>("files");
   options.test_labels = data.table("test").list<std::string>("labels");
   if (const Reader window = data.table("window"); data.has("window"))
-    options.window = {window.get<int64_t>("length"), window.get<int64_t>("ahead"), window.string("label")};
+    options.window = {window.get<int64_t>("length"), window.get<int64_t>("ahead"), window.string("label"),
+                      window.string("series")};
   options.scale = data.optional<double>("scale").value_or(1);
   options.stream = data.string("read") == "stream";
   if (options.stream) options.buffer = data.get<int64_t>("buffer");

@@ -61,6 +61,8 @@ constexpr Key keys[] = {
      {.initial = "1", .range = between(0, 1'000'000)}},
     {"data.window.label", Kind::Name,
      "the column of numbers whose values are the labels, as the files have them; default: the label of the files"},
+    {"data.window.series", Kind::Name,
+     "a column of type text with the same value for all rows of a series, such as the name of a sensor: a stretch lies in one series, and split holds out the end of each. Default: all rows are one series"},
     {"data.test", Kind::Section, "samples on which the trained model is tested, which the training does not see"},
     {"data.test.files", Kind::Paths, "files to test on", {.required = true}},
     {"data.test.labels", Kind::Paths, "label files, one for each file of files"},

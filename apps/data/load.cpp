@@ -8,6 +8,7 @@
 #include "apps/data/random.h"
 #include "apps/data/sources.h"
 #include "apps/data/stream/stored_set.h"
+#include "apps/data/windows.h"
 
 namespace troupe::data {
 namespace {
@@ -107,12 +108,24 @@ std::vector<int64_t> spread_evenly(const std::vector<int64_t>& order, const std:
   return result;
 }
 
-/// Splits off the end of a series. The part for validation begins with the samples that precede the first label of it, so that all
-/// labels that are held out are predicted.
-TrainAndValid split_series(const Dataset& all, int64_t held_out, const Window& window) {
-  const int64_t end = all.samples() - held_out;
-  return {in_memory(all.slice(0, end)),
-          in_memory(all.slice(std::max<int64_t>(0, end - window.length - window.ahead + 1), all.samples()))};
+/// Splits off the end of each series, at least one sample but not all. The part for validation begins with the samples that precede
+/// the first label of it, so that all labels that are held out are predicted.
+Result<TrainAndValid> split_series(const Dataset& all, double fraction, const Window& window) {
+  TROUPE_ASSIGN(const auto all_series, series_of(all, window));
+  std::vector<int64_t> train, valid;
+  for (const SampleRange& series : all_series) {
+    const int64_t size = series.end - series.begin;
+    const auto wanted = std::llround(static_cast<double>(size) * fraction);
+    const int64_t end = size < 2 ? series.end : series.end - std::clamp<int64_t>(wanted, 1, size - 1);
+    const int64_t begin = std::max(series.begin, end - window.length - window.ahead + 1);
+    if (all_series.size() == 1)
+      return TrainAndValid{in_memory(all.slice(0, end)), in_memory(all.slice(begin, series.end))};
+    for (int64_t i = series.begin; i < end; ++i) train.push_back(i);
+    for (int64_t i = begin; i < series.end && end < series.end; ++i) valid.push_back(i);
+  }
+  TROUPE_ASSIGN(Dataset to_train, all.select(train));
+  TROUPE_ASSIGN(Dataset held_out, all.select(valid));
+  return TrainAndValid{in_memory(std::move(to_train)), in_memory(std::move(held_out))};
 }
 
 /// Splits off a part of the samples for validation, at least one but not all. Both parts keep the order of the files. The parts for
@@ -122,13 +135,13 @@ Result<TrainAndValid> split(const Dataset& all, const Options& options, uint64_t
   const int64_t samples = all.samples(), fold = options.valid_fold;
   if (samples < 2)
     return invalid_argument("data.valid.split needs at least two samples, found " + std::to_string(samples));
+  if (options.window) return split_series(all, fraction, *options.window);
   const auto cut = [&](int64_t folds) {
     return std::llround(static_cast<double>(samples) * fraction * static_cast<double>(folds));
   };
   const int64_t begin = std::min<int64_t>(cut(fold), samples - 1);
   const int64_t held_out =
       std::clamp<int64_t>(cut(fold + 1) - begin, 1, std::min(samples - 1, samples - begin));
-  if (options.window) return split_series(all, held_out, *options.window);
   auto order = permutation(samples, seed, RandomStream::Split, 0);
   if (options.stratify) {
     TROUPE_ASSIGN(const auto classes, classes_of(all, options));

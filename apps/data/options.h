@@ -27,6 +27,8 @@ struct Window {
   int64_t ahead = 1;
   /// The column whose values are the labels, as the files have them; empty: the label of the format.
   std::string label = {};
+  /// The column of text that has the same value for all samples of a series; empty: all samples are one series.
+  std::string series = {};
 };
 
 struct Options {

@@ -1,6 +1,6 @@
 #include "apps/data/windows.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace troupe::data {
 namespace {
@@ -9,8 +9,7 @@ struct Series {
   Dataset samples;
   Window window;
   std::string label;
-
-  int64_t stretches() const { return samples.samples() - window.length - window.ahead + 1; }
+  std::vector<int64_t> begins;  ///< of all stretches
 
   /// Returns the stretches that begin at these samples.
   Result<Dataset> at(std::span<const int64_t> begins) const {
@@ -63,12 +62,10 @@ class WindowSet final : public SampleSet {
  public:
   WindowSet(std::shared_ptr<const Series> series, Dataset columns)
       : series_(std::move(series)), columns_(std::move(columns)) {}
-  int64_t samples() const override { return series_->stretches(); }
+  int64_t samples() const override { return static_cast<int64_t>(series_->begins.size()); }
   const Dataset& columns() const override { return columns_; }
   std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const override {
-    std::vector<int64_t> begins(static_cast<size_t>(samples()));
-    std::iota(begins.begin(), begins.end(), 0);
-    Dataset all({{"begin", Tensor::vector<int64_t>(begins)}});
+    Dataset all({{"begin", Tensor::vector<int64_t>(series_->begins)}});
     return std::make_unique<WindowBatches>(series_, std::move(all), batch, seed, shuffle);
   }
 
@@ -79,17 +76,39 @@ class WindowSet final : public SampleSet {
 
 }  // namespace
 
-Result<std::shared_ptr<const SampleSet>> windows(const SampleSet& series, const Window& window,
+Result<std::vector<SampleRange>> series_of(const Dataset& samples, const Window& window) {
+  if (window.series.empty()) return std::vector{SampleRange{0, samples.samples()}};
+  const Tensor* const names = samples.find(window.series);
+  if (!names || names->dtype() != DType::String || names->shape().rank() != 1)
+    return invalid_argument("data.window.series: '" + window.series + "' is " +
+                            (names ? names->signature() : "no column") + "; expected a column of text");
+  std::vector<SampleRange> series;
+  const auto texts = names->as<std::string>();
+  for (int64_t i = 0; i < samples.samples(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (i == 0 || texts[at] != texts[at - 1]) series.push_back({i, i});
+    series.back().end = i + 1;
+  }
+  return series;
+}
+
+Result<std::shared_ptr<const SampleSet>> windows(const SampleSet& samples, const Window& window,
                                                  const std::string& label) {
-  if (series.samples() < window.length + window.ahead)
+  TROUPE_ASSIGN(const auto kept, kept_in_memory(samples));
+  TROUPE_ASSIGN(const auto all, series_of(kept->columns(), window));
+  const auto shared = std::make_shared<Series>(Series{kept->columns(), window, label, {}});
+  int64_t longest = 0;
+  for (const SampleRange& series : all) {
+    longest = std::max(longest, series.end - series.begin);
+    for (int64_t i = series.begin; i + window.length + window.ahead <= series.end; ++i)
+      shared->begins.push_back(i);
+  }
+  if (shared->begins.empty())
     return invalid_argument("data.window: a stretch of " + std::to_string(window.length) +
                             " samples and the label " + std::to_string(window.ahead) +
                             " ahead need a series of " + std::to_string(window.length + window.ahead) +
-                            " samples; found " + std::to_string(series.samples()));
-  TROUPE_ASSIGN(const auto kept, kept_in_memory(series));
-  const auto shared = std::make_shared<const Series>(Series{kept->columns(), window, label});
-  const int64_t first = 0;
-  TROUPE_ASSIGN(Dataset columns, shared->at(std::span(&first, 1)));
+                            " samples; found " + std::to_string(longest));
+  TROUPE_ASSIGN(Dataset columns, shared->at(std::span(shared->begins).first(1)));
   return std::shared_ptr<const SampleSet>(std::make_shared<WindowSet>(shared, std::move(columns)));
 }
 

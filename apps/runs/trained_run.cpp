@@ -267,6 +267,7 @@ void keep_columns_to_predict(const TrainedRun& run, data::Options& options) {
   for (const data::Input& input : data::all_inputs(options))
     if (std::ranges::find(predict->inputs, input.name, &ModelTensor::name) != predict->inputs.end())
       taken.insert(input.from);
+  if (options.window) taken.insert(options.window->series);
   const auto is_taken = [&](const std::string& column) { return taken.contains(column); };
   if (const auto arrays = options.format_options.find(data::arrays_option);
       arrays != options.format_options.end())

@@ -181,6 +181,27 @@ BOOST_AUTO_TEST_CASE(stretches_of_a_series_are_samples) {
                   "data.window: not with data.read"));
 }
 
+BOOST_AUTO_TEST_CASE(a_stretch_lies_in_one_series) {
+  Table table("Day,Place,Kind\n1,a,10\n2,a,20\n3,a,30\n4,a,40\n9,b,90\n5,c,50\n6,c,60\n7,c,70\n8,c,80\n");
+  const auto file = [](const std::string& more, const std::string& type = "text") {
+    return "[data]\nformat = \"csv\"\ntrain = [\"people.csv\"]\nheader = true\nshuffle = false\nbatch = 9\n"
+           "label = \"kind\"\nwindow = { length = 2, series = \"place\" }\n" +
+           more + "[data.columns]\nday = { type = \"number\" }\nplace = \"" + type +
+           "\"\n[model.graph]\nloss = \"mean(features)\"\n[train]\nloss = \"loss\"\nmax_steps = 1\n"
+           "optimizer = { type = \"sgd\", lr = 1.0 }\n";
+  };
+  const auto samples = value_or_throw(table.read(file("")));
+  check_numbers(numbers(samples, "features"), {1, 2, 2, 3, 5, 6, 6, 7});
+  check_numbers(numbers(samples, "label"), {30, 40, 70, 80});
+  // The end of each series is held out, with the samples before that its labels need.
+  const auto both = value_or_throw(
+      train::load_data(table.disk, value_or_throw(table.parse(file("valid = { split = 0.3 }\n")))));
+  check_numbers(numbers(value_or_throw(both.train->batches(9, 0, false)->at(0)), "label"), {30, 70});
+  check_numbers(numbers(value_or_throw(both.valid->batches(9, 0, false)->at(0)), "label"), {40, 80});
+  BOOST_TEST(says(Table("Day,Place,Kind\n1,a,1\n2,b,2\n3,a,3\n").failure(file("")), "samples; found 1"));
+  BOOST_TEST(says(table.failure(file("", "category")), "data.columns has no column 'place' of type text"));
+}
+
 BOOST_AUTO_TEST_CASE(classes_are_balanced) {
   Table table("Age,Kind\n1,b\n2,a\n3,b\n4,b\n");
   const auto config = value_or_throw(table.parse(
