@@ -15,8 +15,8 @@ struct PlacedNode {
   std::string name, op, device;
 };
 
-/// What one device runs: nodes of the session's graph, those that several of them have been fused to, and those that move tensors:
-/// _Arg and _Retval for feeds and fetches, _Send and _Recv between devices.
+/// What one device runs: nodes of the session's graph, those that several of them have been fused to, and, for tensors that move
+/// between devices, _Send and _Recv. A node that is fed is an _Arg.
 struct DevicePart {
   std::string device;  ///< full name
   Graph graph;

@@ -28,7 +28,7 @@ Message<wire::StepDescribed> describe(const PlacedStep& step) {
 }
 
 Result<StepDescription> read(const Message<wire::StepDescribed>& message,
-                             std::shared_ptr<const OpTable> ops) {
+                             const std::shared_ptr<const OpTable>& ops) {
   const std::vector<std::string> devices = read(message->getDevices());
   const auto named = [&](uint32_t device) -> Result<std::string> {
     if (device < devices.size()) return devices[device];

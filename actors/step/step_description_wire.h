@@ -13,6 +13,7 @@ struct StepDescribed;
 
 Message<wire::StepDescribed> describe(const PlacedStep& step);
 /// Fails with InvalidArgument if the message names a device that it does not list, or has a graph that is not valid for these ops.
-Result<StepDescription> read(const Message<wire::StepDescribed>& message, std::shared_ptr<const OpTable> ops);
+Result<StepDescription> read(const Message<wire::StepDescribed>& message,
+                             const std::shared_ptr<const OpTable>& ops);
 
 }  // namespace troupe

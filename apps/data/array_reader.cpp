@@ -7,7 +7,7 @@
 namespace troupe::data {
 namespace {
 
-Status check(const std::vector<StoredArray>& arrays) {
+Status check(std::string_view format, const std::vector<StoredArray>& arrays) {
   for (const StoredArray& array : arrays) {
     if (array.dims.empty())
       return data_loss(array.name + ": the array has rank 0; its first dimension must count the samples");
@@ -17,8 +17,8 @@ Status check(const std::vector<StoredArray>& arrays) {
       return data_loss(array.name + ": samples have type " + std::string(name(array.dtype)) +
                        "; expected bools, integers or floats");
     if (array.column == label_column && array.dims.size() != 1)
-      return data_loss(array.name + ": labels have shape " + text_of(array.dims) +
-                       "; expected rank 1. An array of an archive that data.arrays names may have any shape");
+      return data_loss(array.name + ": labels have shape " + text_of(array.dims) + "; expected rank 1" +
+                       (format == "npz" ? "; an array that data.arrays names may have any shape" : ""));
     if (const StoredArray& first = arrays.front(); array.dims[0] != first.dims[0])
       return data_loss(array.name + ": " + std::to_string(array.dims[0]) +
                        (array.column == label_column ? " labels" : " rows") + " for the " +
@@ -109,7 +109,7 @@ class ArrayReader final : public RecordReader {
 }  // namespace
 
 Result<std::unique_ptr<RecordReader>> read_arrays(std::string_view format, std::vector<StoredArray> arrays) {
-  TROUPE_RETURN_IF_FAILED(check(arrays));
+  TROUPE_RETURN_IF_FAILED(check(format, arrays));
   return std::unique_ptr<RecordReader>(std::make_unique<ArrayReader>(format, std::move(arrays)));
 }
 

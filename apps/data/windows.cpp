@@ -12,8 +12,8 @@ struct Series {
   std::vector<int64_t> begins;  ///< of all stretches
 
   /// Returns the stretches that begin at these samples.
-  Result<Dataset> at(std::span<const int64_t> begins) const {
-    const auto count = static_cast<int64_t>(begins.size());
+  Result<Dataset> at(std::span<const int64_t> firsts) const {
+    const auto count = static_cast<int64_t>(firsts.size());
     std::vector<Column> columns;
     for (const Column& column : samples.columns()) {
       const bool is_label = column.name == label;
@@ -23,7 +23,7 @@ struct Series {
       TROUPE_ASSIGN(const Shape rows, Shape::make(dims, values.dtype()));
       TROUPE_ASSIGN(Tensor copied, Tensor::allocate(values.dtype(), rows));
       for (int64_t i = 0; i < count; ++i) {
-        const int64_t begin = begins[static_cast<size_t>(i)], last = begin + window.length - 1;
+        const int64_t begin = firsts[static_cast<size_t>(i)], last = begin + window.length - 1;
         if (is_label)
           copy_row(values, last + window.ahead, copied, i);
         else

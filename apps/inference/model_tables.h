@@ -41,7 +41,7 @@ class ModelTables {
 
 /// Returns the tables that the signatures of a model need, with the contents that its graph gives them when it starts and when it
 /// restores its variables. Fails with DataLoss or NotFound if files are damaged or missing, and with InvalidArgument, naming the
-/// node, if contents do not fit their table.
+/// node, if contents do not fit their table, or come from a file that is no asset of the model.
 Result<ModelTables> read_tables(Disk& disk, const ModelSource& source, const OpLibrary& library,
                                 Device& device, StateTable& state);
 

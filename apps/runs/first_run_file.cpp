@@ -119,7 +119,8 @@ class Writer {
     }
     if (!numbers_.empty() || !gaps_.empty() || !categories_.empty() || !times_.empty()) return {};
     std::string reasons;
-    for (const auto& [name, reason] : left_out_) reasons += "\n  " + name + ": " + reason;
+    for (const auto& [name, reason] : left_out_)
+      reasons.append("\n  ").append(name).append(": ").append(reason);
     return invalid_argument(facts_.path + ": no column is of use to predict '" + label().name + "'" +
                             (reasons.empty() ? "; it is the only one" : ":" + reasons));
   }

@@ -59,9 +59,11 @@ class NeededVariables {
   void check(const std::string& name, const std::string& kind,
              const std::map<std::string, Output>& tensors) const {
     for (const auto& [tensor_name, output] : tensors)
-      if (const Status status = graph_.check_tensor(output); !status.ok())
-        throw Error(Status(status.code(), "the " + kind + " '" + tensor_name + "' of the signature '" + name +
-                                              "' " + status.message()));
+      if (const Status status = graph_.check_tensor(output); !status.ok()) {
+        std::string text = "the " + kind;
+        text.append(" '").append(tensor_name).append("' of the signature '").append(name).append("' ");
+        throw Error(Status(status.code(), text.append(status.message())));
+      }
   }
 
   static void check_can_be_exported(const std::string& signature, const Node& node) {

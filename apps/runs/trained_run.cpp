@@ -220,14 +220,14 @@ std::vector<std::string> TrainedRun::classes() const {
 
 namespace {
 
-/// Returns the checkpoints of a run that are newer than this one.
+/// Returns the checkpoints of a run that are newer than this one of it.
 Result<std::vector<std::string>> newer_checkpoints(Disk& disk, const std::string& run,
                                                    const std::string& checkpoint) {
   const CheckpointFiles files(disk, inference::checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
+  auto name = std::ranges::find(names, checkpoint.substr(checkpoint.rfind('/') + 1));
   std::vector<std::string> newer;
-  for (auto name = names.rbegin(); name != names.rend() && files.path(*name) != checkpoint; ++name)
-    newer.push_back(files.path(*name));
+  while (name != names.end() && ++name != names.end()) newer.push_back(files.path(*name));
   return newer;
 }
 
@@ -310,7 +310,8 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_predict(Disk& disk, co
   const auto fits = [&](const Result<std::optional<int64_t>>& found) {
     return found && (!features || !*found || *found == features);
   };
-  if (!config.data.columns.empty() || config.data.format_options.contains(data::features_option))
+  if (!config.data.columns.empty() || config.data.format_options.contains(data::features_option) ||
+      data::has_arrays(config.data))
     config = unlabelled;                           // the columns have names, so the label is not needed
   config.data.format_options.erase("unlabelled");  // each row gets a prediction
   const auto as_trained = features_of_files(disk, config.data);

@@ -541,7 +541,8 @@ BOOST_AUTO_TEST_CASE(wrong_messages_are_answered_and_harm_nobody) {
     draft->setRemaining(UINT64_MAX);
     std::vector<Tensor> tensors;
     if (fed) tensors.push_back(Tensor::scalar(1.5));  // a double for a float
-    BOOST_TEST((refusal(draft.finish(std::move(tensors))) == Code::InvalidArgument));
+    const Code code = refusal(draft.finish(std::move(tensors)));
+    BOOST_TEST((code == Code::InvalidArgument));
   }
   {
     Draft<wire::ContinuePartialRun> draft;

@@ -306,8 +306,7 @@ BOOST_AUTO_TEST_CASE(an_archive_has_arrays_of_any_name_and_shape) {
              "f: the archive has no array 'z'; its arrays: mask, x, y; data.arrays names others");
   BOOST_TEST(
       failure({{"arrays", std::vector<std::string>{"x"}}, {"label", "mask"}}) ==
-      "f:mask: labels have shape [2,2]; expected rank 1. An array of an archive that data.arrays names may "
-      "have any shape");
+      "f:mask: labels have shape [2,2]; expected rank 1; an array that data.arrays names may have any shape");
   const auto refused = [](const FormatOptions& options) {
     return find_format("npz")->check(options).has_value();
   };

@@ -227,6 +227,35 @@ BOOST_AUTO_TEST_CASE(tables_have_the_contents_that_the_graph_gives_them) {
   BOOST_TEST(missing.message().find(words) != std::string::npos, missing.message());
 }
 
+BOOST_AUTO_TEST_CASE(a_table_reads_no_other_file_than_those_of_its_model) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() + "/assets");
+  std::ofstream(folder.path() + "/assets/words.txt") << "a\nb\n";
+  std::ofstream(folder.path() + "/other.txt") << "a\nb\n";
+  const auto failure = [&](const std::string& file) {
+    fs::remove(folder.path() + "/saved_model.pb");
+    return failure_of_loading(write_model(folder, [&](interop::MetaGraph& meta) {
+      const Scope g(meta.graph);
+      const Output table =
+          g.add_one("HashTableV2", {}, {{"key_dtype", DType::String}, {"value_dtype", DType::Int64}});
+      const Output word = placeholder(g, DType::String, {-1}, "word");
+      const Output number =
+          g.add_one("LookupTableFindV2", {table, word, g.constant(Tensor::scalar<int64_t>(-1))});
+      (void)g.with_name("fill").add("InitializeTableFromTextFileV2",
+                                    {table, g.constant(Tensor::scalar<std::string>(file))},
+                                    {{"key_index", int64_t{-2}}, {"value_index", int64_t{-1}}});
+      meta.init_op = "fill";
+      meta.signatures["serving_default"] = {{}, {{"word", word}}, {{"number", number}}};
+    }));
+  };
+  BOOST_TEST(failure(folder.path() + "/assets/words.txt").ok());
+  for (const char* const other : {"/other.txt", "/assets/../other.txt"}) {
+    const Status refused = failure(folder.path() + other);
+    BOOST_TEST((refused.code() == Code::InvalidArgument));
+    BOOST_TEST(refused.message().find("is no asset of the model") != std::string::npos, refused.message());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_table_without_contents_is_named_when_it_is_used) {
   const TemporaryFolder folder;
   const Model model = load(write_model(folder, [](interop::MetaGraph& meta) {

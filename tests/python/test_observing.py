@@ -70,6 +70,6 @@ def test_the_description_of_a_step(graph):
         assert [(node.op, node.device) for node in step.nodes if node.name == "y"] == [("Square", session.devices[0])]
         assert f"y: (Square) {session.devices[0]}\n" in str(step) and "GPU:7" in step.ignored_requests[0]
         (device, part), = step.graph_defs.items()
-        assert device == session.devices[0] and b"_Retval" in part
+        assert device == session.devices[0] and b"_Arg" in part
         with pytest.raises(troupe.InvalidArgumentError):
             session.describe([])
