@@ -275,9 +275,10 @@ std::vector<std::string> warnings_of_scores(const config::RunConfig& config) {
   if (train.plateau) add_warning_of_monitor(config, "plateau", train.plateau->monitor, warnings);
   const data::Options& data = config.data;
   if (!train.metrics.empty() && data.test.empty() && data.valid.empty() && data.valid_split == 0)
-    warnings.push_back(place_in_train(config, "", "metrics") +
-                       "train.metrics: they are computed on samples that the training does not see, and there "
-                       "are none; data.valid = { split = 0.1 } holds some out");
+    warnings.push_back(
+        place_in_train(config, "", "metrics") +
+        "train.metrics: they are computed on samples that the training does not see, and there "
+        "are none; data.valid = { split = 0.1 } holds some out");
   for (const config::Definition& metric : train.metrics)
     if (contains(losses_of_numbers, train.loss.text) && contains(scores_of_classes, metric.expression.text))
       warnings.push_back(place_in_train(config, "", "metrics") + "train.metrics: '" + metric.expression.text +

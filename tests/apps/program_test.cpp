@@ -527,7 +527,9 @@ BOOST_AUTO_TEST_CASE(help_comes_out_of_the_tables) {
   says_all({"help", "keys", "train.optimizer.lr"}, 0,
            {"train.optimizer.lr: a number, above 0; required\n    learning rate\n"});
   says_all({"help", "keys", "model.variables.w.shape"}, 0, {"model.variables.*.shape: a list of integers"});
-  says_all({"help", "layers", "nn.dense"}, 0, {"nn.dense(x, ...)", "x [..., n] times weights [n, units]", "model.layers.dense.units: an integer"});
+  says_all(
+      {"help", "layers", "nn.dense"}, 0,
+      {"nn.dense(x, ...)", "x [..., n] times weights [n, units]", "model.layers.dense.units: an integer"});
   says_all({"help", "ops", "matmul"}, 0, {"## MatMul", "transpose_a = false"});
   says_all({"help", "ops", "MatMul"}, 0, {"`matmul(a, b,"});
   says_all({"help", "keys", "train.optimiser"}, 2,

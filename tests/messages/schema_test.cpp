@@ -58,9 +58,9 @@ void check_each() {
 BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
   using namespace wire;
   check_each<Hello, Goodbye, Bind, Down, Heartbeat>();
-  check_each<Extend, Extended, PrepareStep, StepPrepared, DescribeStep, StepDescribed, RunStep, StepDone, BeginPartialRun, PartialRunBegun,
-             ContinuePartialRun, PartialRunContinued, EndPartialRun, CancelStep, ResetSession, CloseSession,
-             SessionClosed>();
+  check_each<Extend, Extended, PrepareStep, StepPrepared, DescribeStep, StepDescribed, RunStep, StepDone,
+             BeginPartialRun, PartialRunBegun, ContinuePartialRun, PartialRunContinued, EndPartialRun,
+             CancelStep, ResetSession, CloseSession, SessionClosed>();
   check_each<RunCollective, CollectiveDone, CancelCollectives, Contribute, Contributed, Withdraw, Withdrawn,
              Compare, Compared, CompareOverdue, BlockReady>();
   check_each<OpenSession, SessionOpened, ResetContainers, ContainersReset, AskAgain>();
