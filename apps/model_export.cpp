@@ -4,7 +4,7 @@
 #include "apps/inference/model.h"
 #include "apps/nn/partitioned_variable.h"
 #include "apps/runs/export.h"
-#include "apps/runs/model_graph.h"
+#include "apps/runs/saved_model_graph.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
 
@@ -42,12 +42,13 @@ runs::TrainedModel trained_model(Session& session, Graph& graph, const Signature
     written.emplace(name, interop::Signature{signature.method, signature.inputs, signature.outputs});
   const std::vector<Output> variables = runs::variables_to_export(graph, written);
   auto values = read(session, graph, variables);
-  return {.source = {.meta = runs::model_graph(runs::without_parts(graph), std::move(written), variables),
-                     .model = {},
-                     .checkpoints = {}},
-          .values = std::move(values),
-          .checkpoint = {},
-          .config = {}};
+  return {
+      .source = {.meta = runs::saved_model_graph(runs::without_parts(graph), std::move(written), variables),
+                 .model = {},
+                 .checkpoints = {}},
+      .values = std::move(values),
+      .checkpoint = {},
+      .config = {}};
 }
 
 }  // namespace

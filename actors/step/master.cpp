@@ -18,20 +18,18 @@
 namespace troupe {
 namespace {
 
-using Prepared = PreparedSignature;
-using Step = MasterStep;
-
 constexpr size_t max_cancelled_early = 64;
 /// The longest time limit of a step, in nanoseconds: ten years. A longer one, which a client may send, counts as this.
 constexpr uint64_t max_remaining = uint64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
 
-std::string key_of(wire::PrepareStep::Reader request) {
+/// Returns a text that differs for signatures with other feeds, fetches or targets.
+template <class Request>
+std::string key_of(Request request) {
   std::string key;
   for (const auto& list : {request.getFeeds(), request.getFetches(), request.getTargets()}) {
     for (const auto name : list) key.append(view(name)) += '\n';
     key += '\0';
   }
-  if (request.getPartial()) key += '\0';
   return key;
 }
 
@@ -116,6 +114,7 @@ class MasterRole final : public OffloadingRole {
   void prepare(const Message<wire::PrepareStep>& message, Reply reply) {
     if (!refusal_.ok()) return reply(refusal_);
     std::string key = key_of(*message);
+    if (message->getPartial()) key += '\0';
     if (const auto known = handles_.find(key); known != handles_.end()) {
       const auto& prepared = signatures_.at(known->second);
       prepared->waiting.push_back({std::move(reply), message->getHold()});
@@ -125,7 +124,7 @@ class MasterRole final : public OffloadingRole {
     auto signature = signature_of(*message);
     if (!signature) return reply(signature.status());
     signature->partial = message->getPartial();
-    auto prepared = std::make_shared<Prepared>();
+    auto prepared = std::make_shared<PreparedSignature>();
     prepared->key = std::move(key);
     prepared->handle = ++last_handle_;
     prepared->feeds = signature->feeds.size();
@@ -136,14 +135,14 @@ class MasterRole final : public OffloadingRole {
     make_room();
     handles_.emplace(prepared->key, prepared->handle);
     signatures_.emplace(prepared->handle, prepared);
-    compile_later({std::move(prepared), std::move(*signature), {}});
+    compile_later({std::move(prepared), std::move(*signature), {}, {}});
   }
 
   void describe_step(wire::DescribeStep::Reader request, Reply reply) {
     if (!refusal_.ok()) return reply(refusal_);
     auto signature = signature_of(request);
     if (!signature) return reply(signature.status());
-    compile_later({{}, std::move(*signature), std::move(reply)});
+    compile_later({{}, std::move(*signature), key_of(request), std::move(reply)});
   }
 
   template <class Request>
@@ -153,8 +152,9 @@ class MasterRole final : public OffloadingRole {
   }
 
   struct ToCompile {
-    std::shared_ptr<Prepared> prepared;  ///< null: the signature is only to be described
+    std::shared_ptr<PreparedSignature> prepared;  ///< null: the signature is only to be described
     RunSignature signature;
+    std::string key;  ///< of a signature that is to be described
     Reply described;  ///< gets the description
   };
   void compile_later(ToCompile next) {
@@ -188,9 +188,10 @@ class MasterRole final : public OffloadingRole {
     const ToCompile& next = to_compile_.front();
     compute<Message<wire::StepDescribed>>(
         [graph = graph_, signature = next.signature, &node = node_, workers = workers_, options = options_,
-         homes = homes_, times = trials_.times()]() -> Result<Message<wire::StepDescribed>> {
+         homes = homes_, times = trials_.times(),
+         candidate = trials_.candidate(next.key)]() -> Result<Message<wire::StepDescribed>> {
           TROUPE_ASSIGN(const PlacedStep step, place_step(*graph, signature, *node.library, workers, options,
-                                                          *homes, {.times = times.get(), .candidate = 0}));
+                                                          *homes, {times.get(), candidate}));
           return describe(step);
         },
         [this](Result<Message<wire::StepDescribed>> described) {
@@ -225,7 +226,7 @@ class MasterRole final : public OffloadingRole {
     return result;
   }
 
-  void register_shares(const std::shared_ptr<Prepared>& prepared, std::vector<WorkerShare>& shares) {
+  void register_shares(const std::shared_ptr<PreparedSignature>& prepared, std::vector<WorkerShare>& shares) {
     prepared->registering += shares.size();
     for (WorkerShare& share : shares) {
       const auto worker = node_.directory.find(workers_[share.worker].worker);
@@ -240,14 +241,14 @@ class MasterRole final : public OffloadingRole {
     }
   }
 
-  void registered(const std::shared_ptr<Prepared>& prepared, Status status) {
+  void registered(const std::shared_ptr<PreparedSignature>& prepared, Status status) {
     if (!status.ok() && prepared->failure.ok()) prepared->failure = std::move(status);
     if (--prepared->registering != 0) return;
     answer_prepared(*prepared);
     if (!prepared->failure.ok()) forget(prepared);
   }
 
-  static void answer_prepared(Prepared& prepared) {
+  static void answer_prepared(PreparedSignature& prepared) {
     for (auto& [reply, hold] : std::exchange(prepared.waiting, {})) {
       if (!prepared.failure.ok()) {
         reply(prepared.failure);
@@ -263,7 +264,7 @@ class MasterRole final : public OffloadingRole {
   /// Drops the signatures used longest ago until there is room for one more. Keeps those in use.
   void make_room() {
     while (signatures_.size() >= options_.signatures) {
-      std::shared_ptr<Prepared> oldest;
+      std::shared_ptr<PreparedSignature> oldest;
       for (const auto& [handle, prepared] : signatures_)
         if (!prepared->in_use() && (!oldest || prepared->last_use < oldest->last_use)) oldest = prepared;
       if (!oldest) return;
@@ -271,12 +272,12 @@ class MasterRole final : public OffloadingRole {
     }
   }
 
-  void forget_if_over(const std::shared_ptr<Prepared>& prepared) {
+  void forget_if_over(const std::shared_ptr<PreparedSignature>& prepared) {
     if (prepared->retired && !prepared->in_use()) forget(prepared);
   }
 
-  void forget(
-      std::shared_ptr<Prepared> prepared) {  // NOLINT: by value, because the map's reference is erased
+  void forget(std::shared_ptr<PreparedSignature>
+                  prepared) {  // NOLINT: by value, because the map's reference is erased
     Draft<wire::DeregisterPartition> draft;
     draft->setSession(session_);
     draft->setPartition(prepared->handle);
@@ -295,7 +296,7 @@ class MasterRole final : public OffloadingRole {
       return reply(invalid_argument("the step was prepared with " + std::to_string((*prepared)->feeds) +
                                     " feeds, but got " + std::to_string(message.attachments().size()) +
                                     " tensors"));
-    Step& step = new_step(*message, *prepared);
+    MasterStep& step = new_step(*message, *prepared);
     step.reply = std::move(reply);
     step.fetches.resize((*prepared)->fetches);
     start(step, *message, message);
@@ -307,7 +308,7 @@ class MasterRole final : public OffloadingRole {
     if (!prepared) return reply(prepared.status());
     if (!message.attachments().empty() || request.getProfile())
       return reply(invalid_argument("a partial run begins without tensors, and has no profile"));
-    Step& step = new_step(request, *prepared);
+    MasterStep& step = new_step(request, *prepared);
     partial_runs_.begin(step.ordinal, (*prepared)->partial);
     Draft<wire::PartialRunBegun> draft;
     draft->setOrdinal(step.ordinal);
@@ -322,7 +323,7 @@ class MasterRole final : public OffloadingRole {
   }
 
   /// Returns the signature for a new step, and ends the hold that was for this step.
-  Result<std::shared_ptr<Prepared>> take_prepared(wire::RunStep::Reader request, bool partial) {
+  Result<std::shared_ptr<PreparedSignature>> take_prepared(wire::RunStep::Reader request, bool partial) {
     const uint64_t handle = request.getHandle();
     const auto found = signatures_.find(handle);
     const bool usable = found != signatures_.end() && !found->second->retired;
@@ -342,8 +343,8 @@ class MasterRole final : public OffloadingRole {
     return found->second;
   }
 
-  Step& new_step(wire::RunStep::Reader request, const std::shared_ptr<Prepared>& prepared) {
-    Step step;
+  MasterStep& new_step(wire::RunStep::Reader request, const std::shared_ptr<PreparedSignature>& prepared) {
+    MasterStep step;
     step.ordinal = ++last_ordinal_;
     step.call = request.getCall();
     step.profiled = request.getProfile();
@@ -360,7 +361,7 @@ class MasterRole final : public OffloadingRole {
   }
 
   /// Sends a new step to its workers, with the tensors of `message`.
-  void start(Step& step, wire::RunStep::Reader request, const AnyMessage& message) {
+  void start(MasterStep& step, wire::RunStep::Reader request, const AnyMessage& message) {
     const uint64_t ordinal = step.ordinal;
     const auto prepared = step.prepared;
     if (step.profiled || step.measured.nodes) step.times.begin();
@@ -372,8 +373,9 @@ class MasterRole final : public OffloadingRole {
   }
 
   Message<wire::RunPartition> partition_message(wire::RunStep::Reader request, const AnyMessage& message,
-                                                const Prepared& prepared, const Prepared::Share& share,
-                                                const Step& step) const {
+                                                const PreparedSignature& prepared,
+                                                const PreparedSignature::Share& share,
+                                                const MasterStep& step) const {
     Draft<wire::RunPartition> draft;
     set_step(draft->initStep(), session_, step.ordinal);
     draft->setPartition(prepared.handle);
@@ -412,7 +414,7 @@ class MasterRole final : public OffloadingRole {
                                    });
   }
 
-  void cancel_timers(const Step& step) {
+  void cancel_timers(const MasterStep& step) {
     for (const TimerId timer : {step.timer, step.again})
       if (timer != 0) node_.env.clock.cancel(timer);
   }
@@ -420,7 +422,7 @@ class MasterRole final : public OffloadingRole {
   void partition_done(uint64_t ordinal, Result<AnyMessage> answer) {
     const auto at = steps_.find(ordinal);
     if (at == steps_.end()) return;
-    Step& step = at->second;
+    MasterStep& step = at->second;
     --step.pending;
     if (!answer) {
       // A restarted worker may not know the partition, or may need another stub.
@@ -447,7 +449,7 @@ class MasterRole final : public OffloadingRole {
   }
 
   /// Records the first failure of a step, and ends the step in all processes.
-  void fail(Step& step, Status status) {
+  void fail(MasterStep& step, Status status) {
     if (!step.failure.ok()) return;
     step.failure = std::move(status);
     partial_runs_.fail(step.ordinal, step.failure);
@@ -455,7 +457,7 @@ class MasterRole final : public OffloadingRole {
   }
 
   /// Sends AbortStep to every worker of the step. If some are in other processes, sets a timer to repeat it.
-  void abort(Step& step) {
+  void abort(MasterStep& step) {
     Draft<wire::AbortStep> draft;
     set_step(draft->initStep(), session_, step.ordinal);
     draft->setPartition(step.prepared->handle);
@@ -483,21 +485,21 @@ class MasterRole final : public OffloadingRole {
   }
 
   /// Ends the use of a prepared signature. If a session asks for the same signature again, it is prepared anew.
-  void retire(Prepared& prepared) {
+  void retire(PreparedSignature& prepared) {
     if (std::exchange(prepared.retired, true)) return;
     if (const auto at = handles_.find(prepared.key); at != handles_.end() && at->second == prepared.handle)
       handles_.erase(at);
   }
 
-  void take_times(const Step& step) {
+  void take_times(const MasterStep& step) {
     if (step.measured.nodes)
       for (const auto& part : step.times.parts()) trials_.take(part);
     if (trials_.ended(step.prepared->key, step.measured, node_.env.clock.now() - step.begun))
       retire(*step.prepared);
   }
 
-  void end(std::map<uint64_t, Step>::iterator at) {
-    Step step = std::move(at->second);
+  void end(std::map<uint64_t, MasterStep>::iterator at) {
+    MasterStep step = std::move(at->second);
     steps_.erase(at);
     step.prepared->running.erase(step.ordinal);
     if (step.measured.any() && step.failure.ok()) take_times(step);
@@ -564,9 +566,9 @@ class MasterRole final : public OffloadingRole {
   const std::shared_ptr<std::vector<DeviceId>> homes_ = std::make_shared<std::vector<DeviceId>>();
   std::deque<ToCompile> to_compile_;  ///< the first one is being compiled
   uint64_t version_ = 0;
-  std::map<uint64_t, std::shared_ptr<Prepared>> signatures_;  ///< by handle
-  std::unordered_map<std::string, uint64_t> handles_;         ///< by key
-  std::map<uint64_t, Step> steps_;                            ///< the running steps, by ordinal
+  std::map<uint64_t, std::shared_ptr<PreparedSignature>> signatures_;  ///< by handle
+  std::unordered_map<std::string, uint64_t> handles_;                  ///< by key
+  std::map<uint64_t, MasterStep> steps_;                               ///< the running steps, by ordinal
   PlacementTrials trials_;
   PartialRuns partial_runs_;
   EarlierRuns runs_;  ///< in how many steps so far each random node with its own seeds took part

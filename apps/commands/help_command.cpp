@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -99,14 +98,6 @@ Result<std::string> describe_layers(std::string name) {
   return options.empty() ? text : text + '\n' + config::reference(options);
 }
 
-/// Returns the name of an op as its own name and that of a constructor are alike: "regex_replace" and "RegexReplace".
-std::string comparable(std::string_view name) {
-  std::string text;
-  for (const char c : name)
-    if (c != '_') text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// Returns the names of all constructors of ops, or what is known of one op, given by a constructor or its own name.
 Result<std::string> describe_ops(const std::string& name) {
   const auto library = make_op_library();
@@ -120,7 +111,7 @@ Result<std::string> describe_ops(const std::string& name) {
   }
   if (name.empty()) return text;
   for (const auto& [op, definition] : library->ops->ops()) {
-    if (comparable(op) == comparable(name))
+    if (config::plain(op) == config::plain(name))
       return op_document(*definition, *library) +
              (definition->constructors.empty() ? "- Run files cannot call it: it has no function of its own\n"
                                                : "");

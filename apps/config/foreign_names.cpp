@@ -177,13 +177,6 @@ std::string in_small_letters(std::string_view name) {
   return small;
 }
 
-/// Returns the last part of a name without '_' and capital letters: "maxpool2d" for "tf.nn.max_pool2d" and "MaxPool2D".
-std::string plain(std::string_view name) {
-  std::string text = in_small_letters(name.substr(name.rfind('.') + 1));
-  std::erase(text, '_');
-  return text;
-}
-
 std::string_view trim(std::string_view text) {
   const size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
   text.remove_prefix(begin);
@@ -204,6 +197,12 @@ std::string open_bracket(std::string_view expression) {
 }
 
 }  // namespace
+
+std::string plain(std::string_view name) {
+  std::string text = in_small_letters(name.substr(name.rfind('.') + 1));
+  std::erase(text, '_');
+  return text;
+}
 
 std::string advice_on_function(std::string_view name, const std::vector<std::string>& known) {
   const std::string same = plain(name);

@@ -1,6 +1,6 @@
 // Foreign names: what users of TensorFlow, Keras, PyTorch and scikit-learn write out of habit, and what a run file has instead.
-// Each function returns text to append to an error, "; write mean(x, axis)", or nothing if it knows no advice. Functions without
-// state; any thread.
+// Each function of advice returns text to append to an error, "; write mean(x, axis)", or nothing if it knows none. Functions
+// without state; any thread.
 #pragma once
 
 #include <string>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace troupe::config {
+
+/// Returns the last part of a name without '_' and capital letters: "maxpool2d" for "tf.nn.max_pool2d" and "MaxPool2D".
+std::string plain(std::string_view name);
 
 /// Advises on an unknown function, layer or name of an expression, such as "tf.reduce_mean". `known` has the functions that there
 /// are: "relu", "nn.dense".

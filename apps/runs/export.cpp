@@ -7,7 +7,7 @@
 #include "apps/inference/saved_names.h"
 #include "apps/interop/write_graph.h"
 #include "apps/onnx/to_onnx.h"
-#include "apps/runs/model_graph.h"
+#include "apps/runs/saved_model_graph.h"
 #include "apps/runs/trained_run.h"
 #include "messages/tensor_files/bundle_writer.h"
 
@@ -37,7 +37,7 @@ Status write_variables(Disk& disk, const TrainedModel& model, const std::string&
 /// Leaves only what the signatures need of a saved model: others than Troupe's restore more variables, whose values are not read.
 void keep_signatures(interop::MetaGraph& meta) {
   const std::vector<Output> variables = variables_to_export(meta.graph, meta.signatures);
-  meta = model_graph(without_parts(meta.graph), std::move(meta.signatures), variables);
+  meta = saved_model_graph(without_parts(meta.graph), std::move(meta.signatures), variables);
 }
 
 }  // namespace

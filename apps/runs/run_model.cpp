@@ -11,9 +11,9 @@
 #include "apps/inference/model.h"
 #include "apps/inference/model_source.h"
 #include "apps/interop/write_graph.h"
-#include "apps/runs/model_graph.h"
 #include "apps/runs/model_warnings.h"
 #include "apps/runs/predictions.h"
+#include "apps/runs/saved_model_graph.h"
 #include "graph/build/needed_part.h"
 #include "graph/build/split.h"
 #include "graph/build/variables.h"
@@ -54,7 +54,7 @@ class Builder {
     signatures.emplace(Model::evaluate, signature("troupe/evaluate", scores));
     std::vector<Output> given;
     for (const auto& [name, placeholder] : placeholders_) given.push_back(placeholder);
-    RunModel result{model_graph(graph_, std::move(signatures), variables(graph_), given),
+    RunModel result{saved_model_graph(graph_, std::move(signatures), variables(graph_), given),
                     warnings_of_broadcasts(graph_, config_, model),
                     {},
                     {}};

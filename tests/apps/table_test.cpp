@@ -8,6 +8,7 @@
 #include <numbers>
 #include <sstream>
 
+#include "apps/data/csv/json_rows.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/train/fit_data.h"
 #include "apps/train/train_data.h"
@@ -353,6 +354,12 @@ BOOST_AUTO_TEST_CASE(names_of_members_go_before_other_spellings) {
   const auto samples = value_or_throw(read(lines, "a = \"number\"\n"));
   check_numbers(numbers(samples, "features"), {2, 4});
   BOOST_TEST(samples.find("label")->as<int32_t>()[1] == 1);
+  // Names that are given, as for the lines that are predicted.
+  data::JsonRows given(';', {"a", "x-y"}, true);
+  BOOST_TEST(value_or_throw(given.row("{\"A\": 1, \"a\": 2, \"X Y\": 3}")) == "2;3;1");
+  data::JsonRows several(';', {"x-y"}, true);
+  BOOST_TEST(says(several.row("{\"x y\": 1, \"X_Y\": 2}").status().text(),
+                  "the members 'x y' and 'X_Y' may both be the column 'x-y'"));
   const auto ambiguous =
       read("{\"x y\": 1, \"X_Y\": 2, \"kind\": 1}\n", "x = { type = \"number\", columns = [\"x-y\"] }\n");
   BOOST_TEST(says(ambiguous.status().text(), "may mean the column"), ambiguous.status().text());

@@ -1,4 +1,4 @@
-#include "apps/runs/model_graph.h"
+#include "apps/runs/saved_model_graph.h"
 
 #include <algorithm>
 
@@ -87,8 +87,8 @@ class NeededVariables {
 
 }  // namespace
 
-interop::MetaGraph model_graph(Graph graph, std::map<std::string, interop::Signature> signatures,
-                               const std::vector<Output>& variables, const std::vector<Output>& kept) {
+interop::MetaGraph saved_model_graph(Graph graph, std::map<std::string, interop::Signature> signatures,
+                                     const std::vector<Output>& variables, const std::vector<Output>& kept) {
   interop::MetaGraph meta{.graph = Graph(graph.ops()),
                           .tags = {"serve"},
                           .tensorflow_version = "1.15.0",
