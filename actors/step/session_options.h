@@ -36,6 +36,11 @@ struct SessionOptions {
   /// Whether float tensors travel between tasks as bfloat16, without the lower half of their bits (features.md I9), except for
   /// references that are read late.
   bool lossy_transfers = false;
+  /// Whether the float outputs of a step are checked, for debugging: the step fails with InvalidArgument and names the first node
+  /// that computes NaN or infinity from finite inputs, or the feed that has them (features.md U7). Steps take longer, because every
+  /// tensor is read once more and no ops are fused. Constants, variables that are references, and the insides of functions are not
+  /// checked.
+  bool check_finite = false;
   /// Whether to fold constants and share common subexpressions.
   bool simplify = true;
   /// How long to wait until all tasks of the cluster are linked.

@@ -23,6 +23,7 @@ void write(const SessionOptions& options, wire::OpenSession::Builder builder) {
   builder.setKeepGraph(!options.simplify);
   builder.setDeviceChoice(static_cast<uint8_t>(options.device_choice));
   builder.setLossyTransfers(options.lossy_transfers);
+  builder.setCheckFinite(options.check_finite);
   builder.setSignatures(static_cast<uint32_t>(std::min<size_t>(options.signatures, UINT32_MAX)));
 }
 
@@ -43,6 +44,7 @@ Result<SessionOptions> read(wire::OpenSession::Reader reader) {
                             std::to_string(reader.getDeviceChoice()) + "; the last one is 2");
   options.device_choice = static_cast<DeviceChoice>(reader.getDeviceChoice());
   options.lossy_transfers = reader.getLossyTransfers();
+  options.check_finite = reader.getCheckFinite();
   options.signatures = reader.getSignatures();
   if (options.signatures >= 1 && options.signatures <= max_signatures) return options;
   return invalid_argument("a session keeps from 1 to " + std::to_string(max_signatures) +

@@ -7,6 +7,7 @@
 #include "actors/step/worker.h"
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
+#include "graph/passes/check_finite.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_updates.h"
 #include "graph/passes/learned_placement.h"
@@ -56,6 +57,7 @@ class StepCompiler {
     if (options_.simplify) TROUPE_RETURN_IF_FAILED(simplify_step(subgraph, library_));
     TROUPE_ASSIGN(auto placed, place_nodes(subgraph, homes));
     if (described) note_placement(subgraph, placed, *described);
+    if (options_.check_finite) TROUPE_RETURN_IF_FAILED(check_finite(subgraph.graph, placed.device));
     if (options_.simplify) {
       TROUPE_RETURN_IF_FAILED(fuse(subgraph.graph, placed.device, has_kernel()).status());
       if (std::ranges::any_of(devices_, is_gpu))

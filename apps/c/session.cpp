@@ -63,6 +63,7 @@ troupe::SessionOptions options_of(const troupe_session_options& from) {
   options.tasks = texts(from.tasks, from.task_count, "tasks");
   options.device_choice = device_choice(from.device_choice);
   options.lossy_transfers = from.lossy_transfers;
+  options.check_finite = from.check_finite;
   if (from.share_state) options.share_state = *from.share_state;
   return options;
 }

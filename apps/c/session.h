@@ -37,6 +37,8 @@ typedef struct troupe_session_options {
   const bool* share_state;
   troupe_device_choice device_choice;
   bool lossy_transfers;  ///< whether float tensors travel between tasks as bfloat16
+  /// Whether a step fails that computes NaN or infinity from finite numbers, for debugging.
+  bool check_finite;
 } troupe_session_options;
 
 /// A device that a session may use.

@@ -106,6 +106,8 @@ void add_run_command(CLI::App& app, int& result) {
   command->add_option("--steps", arguments->steps, "number of steps")->check(CLI::PositiveNumber);
   command->add_option("--timeout", arguments->timeout,
                       "the longest time that a step may take, such as 10s; default: no limit");
+  command->add_flag("--check-finite", arguments->graph.check_finite,
+                    "fail at the first node that computes NaN or infinity from finite numbers, and name it");
   command->add_option("--out", arguments->out,
                       "file (.npz) for the tensors fetched in the last step; default: print them");
   command->add_flag("--json", arguments->json,

@@ -29,6 +29,7 @@ class CrossChecker {
     check_length();
     check_schedule();
     check_clip();
+    check_numbers();
     if (config_.train.early_stop) check_monitor("early_stop", config_.train.early_stop->monitor);
     if (config_.train.plateau) check_monitor("plateau", config_.train.plateau->monitor);
     check_checkpoint();
@@ -55,6 +56,7 @@ class CrossChecker {
   void check_length();
   void check_schedule();
   void check_clip();
+  void check_numbers();
   void check_monitor(const std::string& key, const Monitor& monitor);
   void check_checkpoint();
   void check_replication();
@@ -347,6 +349,14 @@ void CrossChecker::check_monitor(const std::string& key, const Monitor& monitor)
           path + "there is no metric '" + monitor.metric + "'" + hint(monitor.metric, names));
   else if (monitor.metric.starts_with("valid/") && !validates)
     error(table, "monitor", path + "'" + monitor.metric + "' needs data.valid");
+}
+
+void CrossChecker::check_numbers() {
+  const auto& scale = config_.train.loss_scale;
+  if (config_.train.check_finite && scale && scale->type == "dynamic")
+    error(root_.table("train"), "check_finite",
+          "train.check_finite: not with a dynamic train.loss_scale, under which gradients may be infinite; "
+          "allowed: false");
 }
 
 /// Checks the rules of models with stages or micro-batches.

@@ -97,6 +97,7 @@ constexpr Foreign keys[] = {
     {"loss_scaling grad_scaler gradscaler grad_scale scale_loss dynamic_loss_scale ", "write train.loss_scale = \"dynamic\""},
     {"mixed_precision amp precision autocast fp16 half_precision ", "write cast(x, 'half') before the layers and cast(x, 'float') behind them, and train.loss_scale = \"dynamic\""},
     {"gradient_accumulation_steps accumulate_grad_batches ", "write train.micro_batches"},
+    {"detect_anomaly set_detect_anomaly check_numerics enable_check_numerics debug_nans ", "write train.check_finite = true"},
     {"criterion loss_fn loss_function ", "write train.loss"},
     {"sep ", "write data.delimiter"},
     {"target label_column target_column ", "write data.label"},

@@ -203,6 +203,7 @@ Train read_train(const Reader& train) {
   if (const Reader stop = train.table("early_stop"); train.has("early_stop"))
     out.early_stop = {read_monitor(stop), stop.get<bool>("keep_best")};
   if (train.string("on_nan") == "rollback") out.on_nan = OnNan::Rollback;
+  out.check_finite = train.get<bool>("check_finite");
   out.replication = read_replication(train.table("replication"));
   const Reader checkpoint = train.table("checkpoint");
   out.checkpoint = {parse_period(checkpoint.string("every")).value_or(Period{}),

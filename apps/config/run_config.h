@@ -200,6 +200,7 @@ struct Train {
   std::optional<int64_t> max_epochs, max_steps;
   std::optional<EarlyStop> early_stop;
   OnNan on_nan = OnNan::Stop;
+  bool check_finite = false;
   Replication replication;
   Checkpoint checkpoint;
   Fault fault;

@@ -280,6 +280,10 @@ constexpr Key keys[] = {
      "what happens when the loss is not a finite number. rollback: the weights become those of the last checkpoint, or of the one "
      "before if that has not helped, and the training goes on with the batches that follow",
      {.initial = "\"stop\"", .choices = "stop|rollback"}},
+    {"train.check_finite", Kind::Boolean,
+     "for debugging: the training stops at the first op that computes NaN or infinity from finite numbers, and says which; steps take "
+     "longer. Not with a dynamic loss_scale, under which gradients may be infinite",
+     {.initial = "false"}},
     {"train.replication", Kind::Section, "how workers share the work of a step", {.initial = "{}"}},
     {"train.replication.mode", Kind::Choice,
      "when gradients are applied. auto: the mode follows the cluster: sync with parameter servers, allreduce with workers alone, local "

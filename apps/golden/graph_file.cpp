@@ -37,7 +37,7 @@ GraphFile::GraphFile(Disk& disk, const GraphFileOptions& options) {
 }
 
 Session GraphFile::open_session(const GraphFileOptions& options) const {
-  const SessionOptions session{.simplify = options.simplify};
+  const SessionOptions session{.check_finite = options.check_finite, .simplify = options.simplify};
   return options.master ? runtime_->connect(graph(), *options.master, session)
                         : runtime_->session(graph(), session);
 }

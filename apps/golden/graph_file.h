@@ -23,6 +23,7 @@ struct GraphFileOptions {
   size_t memory = 0;                       ///< in bytes; see RuntimeOptions::memory
   int devices = RuntimeOptions().devices;  ///< the most devices that the graph may use
   bool simplify = true;
+  bool check_finite = false;  ///< see SessionOptions::check_finite
   /// Set: the steps run in a running cluster, whose variables the graph shares with those of other clients.
   std::optional<MasterOptions> master = {};
 };

@@ -30,13 +30,14 @@ DeviceChoice choice_named(const std::string& name) {
 SessionOptions options_of(std::optional<uint64_t> seed, bool soft_placement, bool simplify,
                           double start_timeout, const std::vector<std::string>& tasks,
                           std::optional<bool> share_state, const std::string& device_choice,
-                          bool lossy_transfers) {
+                          bool lossy_transfers, bool check_finite) {
   if (!(start_timeout > 0 && start_timeout < 1e9))
     throw Error(invalid_argument("start_timeout must be a positive number of seconds"));
   return {.seed = seed,
           .placement = soft_placement ? Placement::Soft : Placement::Strict,
           .device_choice = choice_named(device_choice),
           .lossy_transfers = lossy_transfers,
+          .check_finite = check_finite,
           .simplify = simplify,
           .start_timeout = std::chrono::nanoseconds(static_cast<int64_t>(start_timeout * 1e9)),
           .tasks = tasks,
@@ -233,20 +234,21 @@ void bind_session(py::module_& module) {
                                               "Runs steps of a graph. Threads may use it at the same time.");
   bind_partial_runs(module, bound);
   bound
-      .def(
-          py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement, bool simplify,
-                      const std::optional<std::string>& master, const std::optional<ClusterSpec>& cluster,
-                      const std::vector<std::string>& tasks, std::optional<bool> share_state,
-                      double start_timeout, const std::string& device_choice, bool lossy_transfers) {
-            return make_session(graph, master, cluster,
-                                options_of(seed, soft_placement, simplify, start_timeout, tasks, share_state,
-                                           device_choice, lossy_transfers));
-          }),
-          py::arg("graph").none(false), py::kw_only(), py::arg("seed") = py::none(),
-          py::arg("soft_placement") = false, py::arg("simplify") = true, py::arg("master") = py::none(),
-          py::arg("cluster") = py::none(), py::arg("tasks") = std::vector<std::string>(),
-          py::arg("share_state") = py::none(), py::arg("start_timeout") = 60.0,
-          py::arg("device_choice") = "first_feasible", py::arg("lossy_transfers") = false)
+      .def(py::init([](const GraphRef& graph, std::optional<uint64_t> seed, bool soft_placement,
+                       bool simplify, const std::optional<std::string>& master,
+                       const std::optional<ClusterSpec>& cluster, const std::vector<std::string>& tasks,
+                       std::optional<bool> share_state, double start_timeout,
+                       const std::string& device_choice, bool lossy_transfers, bool check_finite) {
+             return make_session(graph, master, cluster,
+                                 options_of(seed, soft_placement, simplify, start_timeout, tasks, share_state,
+                                            device_choice, lossy_transfers, check_finite));
+           }),
+           py::arg("graph").none(false), py::kw_only(), py::arg("seed") = py::none(),
+           py::arg("soft_placement") = false, py::arg("simplify") = true, py::arg("master") = py::none(),
+           py::arg("cluster") = py::none(), py::arg("tasks") = std::vector<std::string>(),
+           py::arg("share_state") = py::none(), py::arg("start_timeout") = 60.0,
+           py::arg("device_choice") = "first_feasible", py::arg("lossy_transfers") = false,
+           py::arg("check_finite") = false)
       .def_property_readonly("graph", [](const SessionHandle& session) { return session.graph; })
       .def("run", &run_once, py::arg("fetches"), py::arg("feed_dict") = py::none(), py::kw_only(),
            py::arg("timeout") = py::none(),

@@ -21,6 +21,7 @@ PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t wor
   // The client saves what is shared: all variables that a worker owns. Otherwise they are copies of those of worker 0.
   session_ = runtime.session(
       model_graph_, {.seed = config_.run.seed,
+                     .check_finite = config_.train.check_finite,
                      .start_timeout = config_.train.fault.start_timeout,
                      .tasks = {"/job:worker/task:" + std::to_string(worker)},
                      .share_state = worker == 0 || config_.train.replication.shares_out_variables()});

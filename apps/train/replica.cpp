@@ -21,6 +21,7 @@ void Replica::build(uint64_t training) {
   made->parts =
       value_or_throw(build_replica_graph(config_, data_.train->columns(), worker_, training, made->graph));
   made->session = runtime_.session(made->graph, {.seed = config_.run.seed,
+                                                 .check_finite = config_.train.check_finite,
                                                  .start_timeout = config_.train.fault.start_timeout,
                                                  .tasks = owners_of_variables(config_),
                                                  .share_state = true});

@@ -54,6 +54,7 @@ void add_matrix_diag_on_gpu(OpLibrary& library);
 void add_max_pool_argmax_on_gpu(OpLibrary& library);
 void add_max_pool_on_gpu(OpLibrary& library);
 void add_moving_average_on_gpu(OpLibrary& library);
+void add_numerics_on_gpu(OpLibrary& library);
 void add_one_hot_on_gpu(OpLibrary& library);
 void add_pad_on_gpu(OpLibrary& library);
 void add_projective_transform_on_gpu(OpLibrary& library);
@@ -136,6 +137,7 @@ void add_gpu_kernels(OpLibrary& library) {
   add_max_pool_argmax_on_gpu(library);
   add_max_pool_on_gpu(library);
   add_moving_average_on_gpu(library);
+  add_numerics_on_gpu(library);
   add_one_hot_on_gpu(library);
   add_pad_on_gpu(library);
   add_projective_transform_on_gpu(library);

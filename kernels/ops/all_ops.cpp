@@ -109,6 +109,7 @@ void add_multinomial(OpLibrary& library);
 void add_mutex_ops(OpLibrary& library);
 void add_non_max_suppression_ops(OpLibrary& library);
 void add_nth_element(OpLibrary& library);
+void add_numerics_ops(OpLibrary& library);
 void add_one_hot(OpLibrary& library);
 void add_optional_ops(OpLibrary& library);
 void add_pack_ops(OpLibrary& library);
@@ -333,6 +334,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_mutex_ops(*library);
   add_non_max_suppression_ops(*library);
   add_nth_element(*library);
+  add_numerics_ops(*library);
   add_one_hot(*library);
   add_optional_ops(*library);
   add_pack_ops(*library);

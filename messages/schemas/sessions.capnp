@@ -34,6 +34,7 @@ struct OpenSession {
   signatures @8 :UInt32;     # how many signatures are kept prepared; at least 1
   deviceChoice @9 :UInt8;    # a DeviceChoice of actors/step/session_options.h
   lossyTransfers @10 :Bool;  # float tensors travel between tasks as bfloat16
+  checkFinite @11 :Bool;     # a step fails that computes NaN or infinity from finite numbers
 }
 
 struct SessionOpened {

@@ -72,6 +72,17 @@ BOOST_AUTO_TEST_CASE(a_run_stops_unless_it_is_told_otherwise) {
   BOOST_TEST(says(output, "stopped at step 6, because the loss is"), output);
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_checks_numbers_names_the_op_in_one_process_and_in_workers) {
+  const Arguments check{"--set", "train.check_finite=true"};
+  const std::string text = "stopped after step 5: InvalidArgument: [Log]";
+  BOOST_TEST(says(trained(spoiled, "stop", "2 steps", 4, check), text));
+  const std::string output = trained(spoiled, "stop", "2 steps", 4,
+                                     {"--set", "train.check_finite=true", "--local", "ps=1,worker=2"});
+  BOOST_TEST(says(output, "[Log]"), output);
+  BOOST_TEST(says(output, "output 0 has NaN, the first numbers of the step that are not finite"), output);
+  BOOST_TEST(std::isfinite(weight()));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_goes_on_from_the_last_checkpoint_with_the_next_batch) {
   const std::string output = trained(spoiled, "rollback", "2 steps", 0);
   for (const std::string step : {"step 6 is nan: the weights go back to those of step 4",

@@ -75,6 +75,24 @@ BOOST_AUTO_TEST_CASE(what_waits_for_a_check_runs_only_if_it_succeeds) {
   BOOST_TEST(session.run({machine.state})[0].item<float>() == 15.0f, boost::test_tools::tolerance(1e-5f));
 }
 
+BOOST_AUTO_TEST_CASE(the_first_node_of_a_gpu_that_computes_no_finite_numbers_is_named) {
+  Machine machine(1);
+  const Scope& g = machine.scope;
+  const Output x = placeholder(g, f32, {-1});
+  const Output ratio = div(g.with_name("ratio"), x, x);
+  const Output total = sum(g, exp(g, ratio));
+  Session session = machine.runtime.session(machine.graph, {.check_finite = true});
+  const auto run = [&](const std::vector<float>& values) {
+    return session.run({{x, Tensor::vector<float>(values)}}, {total});
+  };
+  BOOST_TEST(std::abs(run({2, 4})[0].as<float>()[0] - 2 * std::exp(1.0f)) < 1e-5f);
+  const Status status = failure_of([&] { run({2, 0}); });
+  BOOST_TEST(status.node() == "ratio");
+  BOOST_TEST(status.text() == "output 0 has NaN, the first numbers of the step that are not finite");
+  BOOST_TEST(failure_of([&] { run({INFINITY, 2}); }).text().starts_with("the tensor that is fed has Inf"));
+  BOOST_TEST(std::abs(run({3, 5})[0].as<float>()[0] - 2 * std::exp(1.0f)) < 1e-5f);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace troupe::test

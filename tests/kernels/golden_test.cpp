@@ -160,6 +160,7 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
                                 "QuantizeAndDequantize",
                                 "QuantizedReluX",
                                 "BatchNormWithGlobalNormalizationGrad",
+                                "_CheckFinite",
                                 "_FusedConv2D",
                                 "_FusedElementwise",
                                 "_FusedMatMul"};

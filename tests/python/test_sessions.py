@@ -173,6 +173,17 @@ def test_timeouts(session):
             runner("soon")
 
 
+def test_a_session_that_checks_numbers_names_the_node(graph):
+    x = troupe.placeholder("float32", [None], name="x")
+    total = troupe.ops.sum(troupe.ops.exp(troupe.ops.div(x, x, name="ratio")))
+    session = troupe.Session(graph, check_finite=True)
+    session.run(total, {x: [1.0, 2.0]})
+    with pytest.raises(troupe.InvalidArgumentError, match="ratio.*output 0 has NaN"):
+        session.run(total, {x: [1.0, 0.0]})
+    with pytest.raises(troupe.InvalidArgumentError, match="x:0.*the tensor that is fed has Inf"):
+        session.run(total, {x: [1.0, float("inf")]})
+
+
 def test_a_closed_session(graph):
     x = troupe.constant(1)
     session = troupe.Session(graph)

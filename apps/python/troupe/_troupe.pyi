@@ -322,12 +322,13 @@ class Session:
     beside that of the session, such as "/job:ps"; none: all. `share_state`: whether variables are shared with other sessions, by
     default in clusters alone. `start_timeout`: how many seconds to wait for the tasks. `device_choice`: "first_feasible",
     nodes go to the first device that may run them; "earliest_finish", to that where they would end first, by estimated and then by
-    measured times; or "learned", where steps turn out to be the shortest. `lossy_transfers`: whether float tensors travel between tasks as bfloat16."""
+    measured times; or "learned", where steps turn out to be the shortest. `lossy_transfers`: whether float tensors travel between tasks as bfloat16.
+    `check_finite`, for debugging: steps fail that compute NaN or infinity from finite numbers, and name the node."""
 
     def __init__(self, graph: Graph, *, seed: Optional[int] = None, soft_placement: bool = False, simplify: bool = True,
                  master: Optional[str] = None, cluster: Optional[Cluster] = None, tasks: Sequence[str] = (),
                  share_state: Optional[bool] = None, start_timeout: float = 60.0, device_choice: str = "first_feasible",
-                 lossy_transfers: bool = False) -> None: ...
+                 lossy_transfers: bool = False, check_finite: bool = False) -> None: ...
     @property
     def graph(self) -> Graph: ...
     @property

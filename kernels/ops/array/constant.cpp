@@ -8,11 +8,8 @@
 //   IdentityN(x...)            each x
 //   StopGradient(x)            x, through which no gradient flows
 //   PreventGradient(x)         x; a request for a gradient through it is an error
-//   CheckNumerics(x)           x; fails with InvalidArgument and `message` if x contains NaN or Inf
 //   NoOp                       nothing: a node for control edges
 #include "kernels/ops/array/constant.h"
-
-#include <cmath>
 
 #include "kernels/core/arguments.h"
 #include "kernels/core/type_dispatch.h"
@@ -126,29 +123,6 @@ void prevented_gradient(GradientContext& context) {
                   .at_node(context.node().type(), context.node().name));
 }
 
-template <class T>
-Status find_not_finite(const CheckNumericsArguments& arguments) {
-  bool inf = false, nan = false;
-  for (const T element : arguments.tensor.as<T>()) {
-    const auto number = static_cast<ComputeType<T>>(element);
-    inf |= std::isinf(number);
-    nan |= std::isnan(number);
-  }
-  return not_finite(arguments.message, inf, nan);
-}
-
-Status compute_check_numerics(const CheckNumericsArguments& arguments, DeviceContext&) {
-  Status status;
-  with_type(AllFloatTypes{}, arguments.tensor.dtype(),
-            [&]<class T>(std::type_identity<T>) { status = find_not_finite<T>(arguments); });
-  return status;
-}
-
-void check_numerics_gradient(GradientContext& context) {
-  const std::string message = "Not a number (NaN) or infinity (Inf) values detected in gradient.";
-  context.set(0, context.scope().add_one("CheckNumerics", {context.gradient()}, {{"message", message}}));
-}
-
 Status run_no_op(KernelContext&) { return {}; }
 
 Status empty_shape(ShapeContext& context) {
@@ -242,21 +216,6 @@ Result<FillArguments> check_fill(KernelContext& context) {
   return FillArguments{value, *output};
 }
 
-Result<CheckNumericsArguments> check_check_numerics(KernelContext& context) {
-  const Tensor& tensor = context.input(0);
-  context.set_output(0, tensor);
-  return CheckNumericsArguments{tensor, context.node().attrs.get<std::string>("message")};
-}
-
-Status not_finite(const std::string& message, bool inf, bool nan) {
-  if (!inf && !nan) return {};
-  return invalid_argument(message + " : Tensor had " +
-                          (inf && nan ? "Inf and NaN"
-                           : inf      ? "Inf"
-                                      : "NaN") +
-                          " values");
-}
-
 void add_constant_ops(OpLibrary& library) {
   add_sources(library);
   library.op(identity_op("Identity").constructor("identity(input)").gradient(identity_gradient));
@@ -275,16 +234,6 @@ void add_constant_ops(OpLibrary& library) {
   for (const char* name : {"Identity", "Snapshot", "DebugGradientIdentity", "GuaranteeConst", "DeepCopy",
                            "IdentityN", "StopGradient", "PreventGradient"})
     library.kernel(host_kernel(name, run_identity).any_type().inexpensive());
-  library.op(OpDefBuilder("CheckNumerics")
-                 .input("tensor: T")
-                 .output("output: T")
-                 .attr("T: floattype")
-                 .attr("message: string")
-                 .constructor("check_numerics(tensor, message)")
-                 .effect(Effect::Guard)
-                 .shape(unchanged_shape)
-                 .gradient(check_numerics_gradient));
-  library.kernel(cpu_kernel("CheckNumerics", check_check_numerics, compute_check_numerics));
   library.op(OpDefBuilder("NoOp").shape(no_output_shape).not_differentiable());
   library.kernel(host_kernel("NoOp", run_no_op).inexpensive());
 }

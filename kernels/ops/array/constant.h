@@ -1,4 +1,4 @@
-// Fill, Empty and CheckNumerics: the checks on the host, and the arguments that they return to the compute function of each type of
+// Fill and Empty: the checks on the host, and the arguments that they return to the compute function of each type of
 // device (kernels/core/checked_kernel.h). Any thread may call the checks. For Const: its kernel on every type of device.
 #pragma once
 
@@ -27,16 +27,5 @@ struct EmptyArguments {
 
 /// Fails with InvalidArgument if `shape` is no shape.
 Result<EmptyArguments> check_empty(KernelContext& context);
-
-/// The compute function fails with InvalidArgument "<message> : Tensor had NaN values" if an element is not finite; the error
-/// names Inf, NaN or both. The output is the tensor itself.
-struct CheckNumericsArguments {
-  const Tensor& tensor;
-  const std::string& message;  ///< the attribute of the node
-};
-
-Result<CheckNumericsArguments> check_check_numerics(KernelContext& context);
-/// Returns the failure for a tensor that has infinities, or NaNs, or both; Ok if it has neither.
-Status not_finite(const std::string& message, bool inf, bool nan);
 
 }  // namespace troupe

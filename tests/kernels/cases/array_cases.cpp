@@ -459,6 +459,19 @@ void add_identities(OpCases& cases) {
   for (const DType dtype : {DType::Float, DType::Double, DType::Half, DType::BFloat16})
     cases.bad("CheckNumerics", {converted(floats(Shape{2}, {1, NAN}), dtype)}, message,
               "here : Tensor had NaN values");
+  const Attributes source = {
+      {"op", std::string("_CheckFinite")}, {"node", std::string("there")}, {"index", int64_t{0}}};
+  const Tensor bad = floats(Shape{3}, {1, -INFINITY, NAN}), good = floats(Shape{3}, {1, 2, 3});
+  cases.good_in_every_type("_CheckFinite", {box(), one()}, source);
+  cases.good("_CheckFinite", {none()}, source);
+  cases.good("_CheckFinite", {doubles({}, {1}), random_doubles(Shape{7}, 0, 1)}, source);
+  cases.good("_CheckFinite", {bad, good, floats({}, {INFINITY})}, source);
+  cases.bad("_CheckFinite", {bad, good}, source, "output 0 has Inf and NaN, the first numbers");
+  cases.bad("_CheckFinite", {floats({}, {INFINITY})}, source, "output 0 has Inf, the first numbers");
+  cases.bad("_CheckFinite", {good, ints({1})}, source, "input 1 is int32; it must be a float type");
+  for (const DType dtype : {DType::Float, DType::Double, DType::Half, DType::BFloat16})
+    cases.bad("_CheckFinite", {converted(floats(Shape{2}, {1, NAN}), dtype), good}, source,
+              "output 0 has NaN");
 }
 
 void add_makers(OpCases& cases) {
