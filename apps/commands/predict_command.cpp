@@ -11,6 +11,7 @@
 #include "apps/commands/trained_run_options.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/convert/csv_text.h"
+#include "apps/runs/kept_columns.h"
 #include "apps/runs/predicted_samples.h"
 
 namespace troupe::commands {
@@ -18,7 +19,7 @@ namespace {
 
 struct PredictArguments {
   TrainedRunOptions run;
-  std::vector<std::string> files, outputs;
+  std::vector<std::string> files, outputs, keep;
   bool probabilities = false, force = false;
   std::string to;  ///< empty: the standard output, as csv
 };
@@ -40,7 +41,7 @@ std::vector<std::string> wanted_outputs(const PredictArguments& arguments, const
 /// Returns the first line of csv: the names of the columns, with a number or the name of the class for each element.
 std::string header_of(const data::Dataset& columns, const std::vector<std::string>& classes) {
   std::string line;
-  for (const data::Column& column : columns.columns()) {
+  (void)data::each_csv_column(columns, [&](const data::Column& column) {
     int64_t elements = 1;
     for (const int64_t dim : column.values.shape().dims().subspan(1)) elements *= dim;
     const bool is_scalar = column.values.shape().rank() == 1;
@@ -50,7 +51,8 @@ std::string header_of(const data::Dataset& columns, const std::vector<std::strin
       line += column.name;
       if (!is_scalar) line += '_' + (has_names ? classes[static_cast<size_t>(i)] : std::to_string(i));
     }
-  }
+    return Status();
+  });
   return line;
 }
 
@@ -77,8 +79,11 @@ int predict(const PredictArguments& arguments) try {
   if (!run) return failed_to_open(run.status(), json);
   auto set = runs::samples_to_predict(disk, *run, arguments.files);
   if (!set) return failed_to_load(set.status(), json);
-  const auto samples =
-      runs::PredictedSamples::make(std::move(*set), run->model, wanted_outputs(arguments, run->model));
+  Result<data::Dataset> kept = data::Dataset();
+  if (!arguments.keep.empty()) kept = runs::kept_columns(disk, *run, arguments.files, arguments.keep);
+  if (!kept) return failed_to_load(kept.status(), json);
+  const auto samples = runs::PredictedSamples::make(std::move(*set), run->model,
+                                                    wanted_outputs(arguments, run->model), std::move(*kept));
   if (!samples) return failed(samples.status(), json);
   const std::string header = header_of((*samples)->columns(), run->classes());
   if (arguments.to.empty()) {
@@ -112,7 +117,15 @@ void add_predict_command(CLI::App& app, int& result) {
                       "file to write: .csv, .jsonl, .npz, .tfrecord; default: the standard output, as csv");
   command->add_flag("--probabilities", arguments->probabilities,
                     "write the probabilities of all classes, too");
-  command->add_option("--outputs", arguments->outputs, "names of the outputs to write")->delimiter(',');
+  command->add_option("--outputs", arguments->outputs, "names of the outputs to write")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      ->add_option("--keep", arguments->keep,
+                   "columns of the files to write in front of the outputs, such as the number of a customer; "
+                   "of images: file")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_flag("--force", arguments->force, "replace the file if it is there");
   command->callback([arguments, &result] { result = predict(*arguments); });
 }

@@ -238,8 +238,12 @@ void CrossChecker::check_ragged() {
             "data.ragged." + name + ": expected one of vocabulary and most_words; found both");
     if (counts && column.has("feature"))
       error(column, "most_words", "data.ragged." + name + ".most_words: not with feature; name a vocabulary");
-    if ((has_vocabulary || counts || column.has("words")) && column.string("dtype") != "int32" &&
-        column.string("dtype") != "int64")
+    const bool has_words = has_vocabulary || counts || column.has("words");
+    if (column.string("standardize").starts_with("lower") && (!has_words || column.has("feature")))
+      error(column, "standardize",
+            "data.ragged." + name +
+                ".standardize: only for texts that are divided into words, with vocabulary or most_words");
+    if (has_words && column.string("dtype") != "int32" && column.string("dtype") != "int64")
       error(column, "dtype", "data.ragged." + name + ".dtype: ids of words are int32 or int64");
     const double pad = column.has("pad") ? column.get<double>("pad") : 0;
     const bool is_whole = std::trunc(pad) == pad && std::abs(pad) <= INT32_MAX;

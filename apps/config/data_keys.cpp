@@ -27,6 +27,12 @@ std::optional<Compression> read_compression(const std::string& name) {
   return name == "none" ? std::optional(Compression::None) : std::nullopt;
 }
 
+data::Standardize standardize_named(const std::string& name) {
+  if (name == "lower") return data::Standardize::Lower;
+  return name == "lower_and_strip_punctuation" ? data::Standardize::LowerWithoutPunctuation
+                                               : data::Standardize::None;
+}
+
 }  // namespace
 
 data::Options read_data(const Reader& data) {
@@ -73,7 +79,8 @@ std::vector<data::RaggedColumn> read_ragged(const Reader& table) {
     out.push_back({name, from.empty() ? source : from, dtype ? *dtype : DType::Int32,
                    column.list<std::string>("vocabulary"), feature,
                    column.has("pad") ? std::optional(column.get<double>("pad")) : std::nullopt,
-                   column.get<int64_t>("most_words"), column.list<std::string>("words")});
+                   column.get<int64_t>("most_words"), column.list<std::string>("words"),
+                   standardize_named(column.string("standardize")), column.get<int64_t>("max_length")});
   });
   return out;
 }

@@ -99,6 +99,11 @@ constexpr Key keys[] = {
     {"data.ragged.*.words", Kind::Strings, "the words in the order of their ids; computed from the samples to train on if most_words is given"},
     {"data.ragged.*.feature", Kind::String,
      "a row has the values of this feature of a TensorFlow Example, of strings if there is a vocabulary; default: the words of a text, or the numbers in it, between blanks, commas or semicolons"},
+    {"data.ragged.*.standardize", Kind::Choice,
+     "what happens to a text before it is divided into words. lower: letters become lower case; lower_and_strip_punctuation: the "
+     "punctuation characters of ASCII are left out, too",
+     {.initial = "\"none\"", .choices = "none|lower|lower_and_strip_punctuation"}},
+    {"data.ragged.*.max_length", Kind::Integer, "a longer row loses its last elements", {.range = at_least(1)}},
     {"data.ragged.*.dtype", Kind::Choice, "element type", {.initial = "\"int32\"", .choices = "float|double|int32|int64"}},
     {"data.ragged.*.pad", Kind::Number, "fills the rows of a batch up to the longest one with this number"},
     {"data.bucket", Kind::Section, "batches to train on have samples of like length; reads all samples once more at the start"},

@@ -34,6 +34,11 @@ bool is_category(const SurveyedColumn& column, int64_t rows) {
   return column.values.size() <= std::min(most, most_values);
 }
 
+/// Returns whether the fields have several words, as sentences have.
+bool is_text(const SurveyedColumn& column) {
+  return static_cast<double>(column.words) > 1.5 * static_cast<double>(column.present);
+}
+
 /// Returns whether the whole numbers are all different and count the rows.
 bool counts_rows(const SurveyedColumn& column, int64_t rows) {
   return column.all_integers() && column.present == rows && rows > 1 &&
@@ -72,6 +77,7 @@ class Writer {
                       "all are numbers; --label names another",
                       facts_.path, label().name, label().values.size(), survey_.rows));
     TROUPE_RETURN_IF_FAILED(sort_columns());
+    name_texts();
     return head() + data() + columns() + model() + train();
   }
 
@@ -113,16 +119,21 @@ class Writer {
                                "paths of images; type = \"image\" reads them, and data.map decodes them");
       else if (is_category(column, survey_.rows))
         categories_.push_back(&column);
+      else if (is_text(column))
+        texts_.push_back({&column, {}});
       else
-        left_out_.emplace_back(
-            column.name, "text with many different values; type = \"text\" and data.ragged make words of it");
+        left_out_.emplace_back(column.name, "words with many different values");
     }
-    if (!numbers_.empty() || !gaps_.empty() || !categories_.empty() || !times_.empty()) return {};
+    if (has_features() || !texts_.empty()) return {};
     std::string reasons;
     for (const auto& [name, reason] : left_out_)
       reasons.append("\n  ").append(name).append(": ").append(reason);
     return invalid_argument(facts_.path + ": no column is of use to predict '" + label().name + "'" +
                             (reasons.empty() ? "; it is the only one" : ":" + reasons));
+  }
+
+  bool has_features() const {
+    return !numbers_.empty() || !gaps_.empty() || !categories_.empty() || !times_.empty();
   }
 
   std::string head() const {
@@ -182,6 +193,11 @@ class Writer {
     return unique;
   }
 
+  /// Gives the columns of texts their names, which the model uses, too.
+  void name_texts() {
+    for (Text& one : texts_) one.name = unique_name(one.column->name);
+  }
+
   std::string columns() {
     std::string text = "[data.columns]                       # what is not named here is not read\n";
     if (!numbers_.empty()) text += number_line(unique_name("numbers"), numbers_, "");
@@ -199,14 +215,35 @@ class Writer {
     for (const SurveyedColumn* const column : times_)
       text += fmt::format("{} = {{ type = \"timestamp\", columns = {}{} }}\n", unique_name(column->name),
                           quoted(column->name), column->missing > 0 ? ", missing = \"zero\"" : "");
+    for (const Text& one : texts_)
+      text += fmt::format("{} = {{ type = \"text\", columns = {} }}\n", one.name, quoted(one.column->name));
     for (const auto& [name, why] : left_out_) text += fmt::format("# left out: {}: {}\n", quoted(name), why);
+    return text + '\n' + words_of_texts();
+  }
+
+  std::string words_of_texts() const {
+    if (texts_.empty()) return {};
+    std::string text = "[data.ragged]                        # texts become the numbers of their words\n";
+    for (const Text& one : texts_)
+      text += fmt::format(
+          "{}_words = {{ from = \"{}\", most_words = {}, standardize = \"lower_and_strip_punctuation\" }}\n",
+          one.name, one.name, most_words);
     return text + '\n';
   }
 
   std::string model() const {
     const int64_t units = survey_.rows < 1000 ? 16 : survey_.rows < 20'000 ? 64 : 128;
-    std::string text =
-        fmt::format("[model.graph]\nhidden = \"nn.dense(features, units={}, activation='relu')\"\n", units);
+    std::string text = "[model.graph]\n", inputs = has_features() ? "features" : "";
+    for (const Text& one : texts_) {
+      text += fmt::format(
+          "{0}_vectors = \"nn.embedding({0}_words, rows={1}, units={2})\"   # the last row is that of all "
+          "other "
+          "words\n{0}_mean = \"nn.row_mean({0}_vectors, {0}_words_splits)\"\n",
+          one.name, most_words + 1, units);
+      inputs.append(inputs.empty() ? "" : ", ").append(one.name).append("_mean");
+    }
+    if (inputs.find(',') != inputs.npos) inputs = "concat([" + inputs + "], 1)";
+    text += fmt::format("hidden = \"nn.dense({}, units={}, activation='relu')\"\n", inputs, units);
     if (classifies_)
       return text + fmt::format("logits = \"nn.dense(hidden, units={})\"      # one for each class\n\n",
                                 label().values.size());
@@ -235,11 +272,19 @@ class Writer {
            "early_stop = { monitor = \"valid/loss\", mode = \"min\", patience = 20, keep_best = true }\n";
   }
 
+  struct Text {
+    const SurveyedColumn* column;
+    std::string name;  ///< in data.columns
+  };
+  /// The size of the vocabulary of a text.
+  static constexpr int64_t most_words = 5000;
+
   const TableSurvey& survey_;
   const TableFacts& facts_;
   size_t label_ = 0;
   bool classifies_ = false;
   std::vector<const SurveyedColumn*> numbers_, gaps_, categories_, times_;
+  std::vector<Text> texts_;
   std::vector<std::pair<std::string, std::string>> left_out_;  ///< names of columns, and why
   std::set<std::string, std::less<>> taken_;
 };

@@ -10,16 +10,28 @@ namespace {
 /// How many samples are computed at once.
 constexpr int64_t batch_size = 256;
 
+Status check_kept(const data::Dataset& kept, int64_t samples, const std::vector<std::string>& outputs) {
+  if (kept.columns().empty()) return {};
+  if (kept.samples() != samples)
+    return invalid_argument("the columns to keep have " + std::to_string(kept.samples()) + " rows for " +
+                            std::to_string(samples) + " samples");
+  for (const data::Column& column : kept.columns())
+    if (std::ranges::find(outputs, column.name) != outputs.end())
+      return invalid_argument("the column '" + column.name +
+                              "' cannot be kept, because an output of the model has the same name");
+  return {};
+}
+
 }  // namespace
 
 PredictedSamples::PredictedSamples(std::shared_ptr<const data::SampleSet> samples, const Model& model,
-                                   std::vector<std::string> outputs)
-    : samples_(std::move(samples)), model_(model), outputs_(std::move(outputs)),
+                                   std::vector<std::string> outputs, data::Dataset kept)
+    : samples_(std::move(samples)), model_(model), outputs_(std::move(outputs)), kept_(std::move(kept)),
       batches_(samples_->batches(batch_size, 0, false)) {}
 
 Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
-    std::shared_ptr<const data::SampleSet> samples, const Model& model,
-    std::vector<std::string> outputs) try {
+    std::shared_ptr<const data::SampleSet> samples, const Model& model, std::vector<std::string> outputs,
+    data::Dataset kept) try {
   const auto& known = model.signature(Model::predict).outputs;
   if (outputs.empty())
     for (const ModelTensor& output : known) outputs.push_back(output.name);
@@ -31,8 +43,9 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
     for (const ModelTensor& output : known) names.append(names.empty() ? "" : ", ").append(output.name);
     return invalid_argument("the model has no output '" + *unknown + "'; it has " + names);
   }
+  TROUPE_RETURN_IF_FAILED(check_kept(kept, samples->samples(), outputs));
   std::unique_ptr<PredictedSamples> predicted(
-      new PredictedSamples(std::move(samples), model, std::move(outputs)));
+      new PredictedSamples(std::move(samples), model, std::move(outputs), std::move(kept)));
   TROUPE_ASSIGN(const data::Dataset first, predicted->next());
   predicted->columns_ = first.slice(0, 0);
   TROUPE_RETURN_IF_FAILED(predicted->restart());
@@ -44,11 +57,14 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
 Result<data::Dataset> PredictedSamples::next() try {
   if (next_ == batches_->per_epoch()) return columns_;
   TROUPE_ASSIGN(const data::Dataset batch, batches_->at(static_cast<uint64_t>(next_)));
+  const int64_t begin = next_ * batch_size;
   ++next_;
   const ModelSignature& signature = model_.signature(Model::predict);
   TROUPE_ASSIGN(const auto inputs, inputs_of(signature, batch));
   const auto values = model_.run(inputs, Model::predict);
   std::vector<data::Column> columns;
+  for (const data::Column& column : kept_.columns())
+    columns.push_back({column.name, column.values.rows(begin, begin + batch.samples())});
   for (const std::string& name : outputs_) {
     const auto at =
         std::ranges::find(signature.outputs, name, &ModelTensor::name) - signature.outputs.begin();

@@ -1,4 +1,5 @@
-// PredictedSamples: what a model yields for the samples of a set, as samples whose columns are its outputs. One thread at a time.
+// PredictedSamples: what a model yields for the samples of a set, as samples whose columns are its outputs, behind those that are
+// kept of the files. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -12,10 +13,13 @@ namespace troupe::runs {
 
 class PredictedSamples final : public data::SampleStream {
  public:
-  /// Predicts the first batch. `outputs` are the names of the columns; empty: all outputs of the model. Fails with NotFound if the
-  /// model has no such output, with InvalidArgument if an output does not have a row for each sample, and as the model does.
+  /// Predicts the first batch. `outputs` are the names of the columns; empty: all outputs of the model. `kept` has columns for in
+  /// front of them, with a row for each sample; it may have none. Fails with NotFound if the model has no such output, with
+  /// InvalidArgument if an output or `kept` does not have a row for each sample, or both have a column of one name, and as the
+  /// model does.
   static Result<std::unique_ptr<PredictedSamples>> make(std::shared_ptr<const data::SampleSet> samples,
-                                                        const Model& model, std::vector<std::string> outputs);
+                                                        const Model& model, std::vector<std::string> outputs,
+                                                        data::Dataset kept = {});
 
   const data::Dataset& columns() const override { return columns_; }
   int64_t samples() const override { return samples_->samples(); }
@@ -27,11 +31,12 @@ class PredictedSamples final : public data::SampleStream {
 
  private:
   PredictedSamples(std::shared_ptr<const data::SampleSet> samples, const Model& model,
-                   std::vector<std::string> outputs);
+                   std::vector<std::string> outputs, data::Dataset kept);
 
   std::shared_ptr<const data::SampleSet> samples_;
   const Model model_;
   const std::vector<std::string> outputs_;
+  const data::Dataset kept_;
   std::unique_ptr<data::Batches> batches_;
   data::Dataset columns_;
   int64_t next_ = 0;  ///< the next batch

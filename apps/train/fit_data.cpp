@@ -275,7 +275,7 @@ Status fit_columns(Disk& disk, const data::Options& options, uint64_t seed,
 // ---- The words of texts
 
 /// Adds the words of texts to `counts`. Fails with InvalidArgument if there are too many different ones.
-Status count_words(std::span<const std::string> texts, const std::string& key,
+Status count_words(std::span<const std::string> texts, data::Standardize standardize, const std::string& key,
                    std::map<std::string, int64_t, std::less<>>& counts) {
   const auto count = [&](std::string_view word) -> Status {
     const auto known = counts.find(word);
@@ -285,8 +285,7 @@ Status count_words(std::span<const std::string> texts, const std::string& key,
       counts.emplace(word, 1);
     return {};
   };
-  for (const std::string& text : texts)
-    TROUPE_RETURN_IF_FAILED(data::each_part(text, data::between_words, count));
+  for (const std::string& text : texts) TROUPE_RETURN_IF_FAILED(data::each_word(text, standardize, count));
   if (counts.size() <= most_counted) return {};
   return invalid_argument(key + ": there are more than " + std::to_string(most_counted) +
                           " different words; a file can list those to know, vocabulary = \"words.txt\"");
@@ -311,7 +310,8 @@ Status fit_words(Disk& disk, const config::RunConfig& config, const data::Option
     const auto batches = samples->train->batches(rows_at_once, 0, false);
     for (int64_t i = 0; i < batches->per_epoch(); ++i) {
       TROUPE_ASSIGN(const data::Dataset batch, batches->at(static_cast<uint64_t>(i)));
-      TROUPE_RETURN_IF_FAILED(count_words(batch.find(column.from)->as<std::string>(), key, counts));
+      TROUPE_RETURN_IF_FAILED(
+          count_words(batch.find(column.from)->as<std::string>(), column.standardize, key, counts));
     }
     if (counts.empty()) return invalid_argument(key + ".most_words: the texts to train on have no word");
     settings.push_back(setting(key + ".words", most_frequent(counts, column.most_words)));

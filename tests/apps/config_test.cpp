@@ -405,6 +405,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
        {"scale", "columns = { x = { type = 'category', encode = 'xyz' } }"}},
       {"data.columns.*.timestamp.missing",
        {"scale", "columns = { x = { type = 'timestamp', missing = 'xyz' } }"}},
+      {"data.ragged.*.standardize", {"scale", "ragged = { x = { standardize = 'xyz' } }"}},
       {"data.ragged.*.dtype", {"scale", "ragged = { x = { dtype = 'xyz' } }"}},
       {"data.inputs.*.from", {"scale", "inputs = { x = { from = 'xyz' } }"}},
       {"data.inputs.*.cast", {"scale", "inputs = { x = { from = 'image', cast = 'xyz' } }"}},

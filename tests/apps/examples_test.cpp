@@ -51,6 +51,9 @@ BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
   const auto squares = predictions("shapes", "shapes/square/0?.png");
   BOOST_TEST_REQUIRE(squares.size() == 11u);
   BOOST_TEST(std::ranges::count(squares, "square") >= 9);
+  const std::string pictures = std::string(TROUPE_SOURCE_DIR) + "/examples/shapes/square";
+  const std::string kept = output_of({"predict", folder.path() + "/shapes", pictures, "--keep", "file"});
+  BOOST_TEST(kept.starts_with("file,class\n" + pictures + "/00.png,square\n"), kept);
 }
 
 BOOST_AUTO_TEST_CASE(digits_are_drawn_from_eight_numbers) {

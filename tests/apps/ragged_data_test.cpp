@@ -126,6 +126,27 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_numbers_of_a_text) {
                text);
 }
 
+BOOST_AUTO_TEST_CASE(words_are_standardized) {
+  RaggedColumn column{.name = "x", .from = "text", .words = {"good", "dont", "\u00e9t\u00e9", "don't"}};
+  const std::string text = " Good, DON'T -- \u00c9T\u00c9!";
+  BOOST_TEST(row(column, text) == "4 4 4 4 ");
+  column.standardize = data::Standardize::Lower;
+  BOOST_TEST(row(column, text) == "4 3 4 4 ");
+  column.standardize = data::Standardize::LowerWithoutPunctuation;
+  BOOST_TEST(row(column, text) == "0 1 2 ");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_row_loses_its_last_elements) {
+  RaggedColumn column{.name = "x", .from = "text", .max_length = 2};
+  BOOST_TEST(row(column, "3 4 5 6") == "3 4 ");
+  BOOST_TEST(row(column, "3") == "3 ");
+  BOOST_TEST(row(column, "") == "");
+  write_lists();
+  const auto loaded = load(lists("ids = { max_length = 1 }"));
+  BOOST_REQUIRE_MESSAGE(loaded.ok(), loaded.status().text());
+  BOOST_TEST(rows_of(test::all_samples(*loaded->train), "ids").starts_with("|1|2|3||5|6|7||9|"));
+}
+
 BOOST_AUTO_TEST_CASE(a_row_has_the_ids_of_words) {
   memory.write("first", "a\nlong\r\n");
   memory.write("second", "film");
@@ -259,7 +280,13 @@ BOOST_AUTO_TEST_CASE(a_vocabulary_is_made_of_the_words_of_the_samples) {
     const auto loaded = value_or_throw(load(text, {fitted[0], fitted[1], "data.read=" + read}));
     BOOST_TEST(rows_of(test::all_samples(*loaded.train), "ids") == "0 1 0|2 1 0||");  // a is another word
   }
+  folder.write("lists.csv", "label;numbers;weight\n0;B,  c b!;1\n1;\"a c\tb\";1\n");
+  const std::string lower = lists("ids = { most_words = 2, standardize = 'lower_and_strip_punctuation' }");
+  BOOST_TEST(value_or_throw(fit_data(disk, value_or_throw(config::parse(lower)))).back() ==
+             "data.ragged.ids.words=[\"b\", \"c\"]");
   const auto mistakes = [&](const std::string& ragged) { return config::mistakes(lists(ragged)); };
+  BOOST_TEST(mistakes("ids = { standardize = 'lower' }").find("only for texts that are divided into words") !=
+             std::string::npos);
   BOOST_TEST(
       mistakes("ids = { most_words = 2, vocabulary = 'x' }").find("one of vocabulary and most_words") !=
       std::string::npos);

@@ -499,6 +499,27 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_trains_well) {
                   "output\n"));
 }
 
+BOOST_AUTO_TEST_CASE(a_first_run_file_makes_words_of_texts) {
+  std::string table = "stars,review,kind\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string what = "Item " + std::to_string(i * 37 % 101) + (i % 2 ? ", great" : ", \"\"dull\"\"");
+    table += std::to_string(i % 7) + ",\"" + what + " stuff\"," + (i % 2 ? "good" : "bad") + '\n';
+  }
+  const std::string data = folder.write("reviews.csv", table), file = folder.path() + "/reviews.toml";
+  output_of({"init", data, "-o", file});
+  const Json trained = Json::parse(output_of(
+      {"train", file, "--json", "--set", "run.directory=" + folder.path(), "--set", "train.max_epochs=30"}));
+  BOOST_TEST(trained.at("valid/accuracy").get<double>() > 0.95);
+  const std::string fresh = folder.write(
+      "new.jsonl", "{\"stars\": 3, \"review\": \"DULL!\"}\n{\"stars\": 3, \"review\": \"Really great.\"}\n");
+  BOOST_TEST(output_of({"predict", folder.path() + "/reviews", fresh}) == "class\nbad\ngood\n");
+  const std::string alone = folder.write("alone.csv",
+                                         "review,kind\na b c,x\nd e f,y\ng h i,x\nj k l,y\nm n o,x\nb d,y\n"
+                                         "c e,x\nf g,y\nh j,x\ni k,y\nl m,x\nn a,y\n");
+  output_of({"init", alone, "-o", file, "--force"});
+  BOOST_TEST(says(output_of({"check", file}), "review_words"));
+}
+
 BOOST_AUTO_TEST_CASE(rows_without_a_label_are_predicted) {
   const Json trained = first_training(*this, "penguins.csv", {"--label", "sex"});
   BOOST_TEST(trained.at("valid/accuracy").get<double>() > 0.8);
@@ -534,7 +555,7 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
   std::string text = "id;same;when;grade;note;pay\n";
   for (int i = 0; i < 60; ++i)
     text += std::to_string(i + 1) + ";x;2026-01-0" + std::to_string(1 + i % 9) + ';' + (i % 2 ? "a" : "b") +
-            ";text " + std::to_string(i * 7) + ';' + std::to_string(1000 + 50 * (i % 2) + i) + '\n';
+            ";n" + std::to_string(i * 7) + ';' + std::to_string(1000 + 50 * (i % 2) + i) + '\n';
   const std::string table = folder.write("pay.csv", text), file = folder.path() + "/pay.toml";
   output_of({"init", table, "-o", file});
   std::ifstream stream(file);
@@ -542,8 +563,9 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
   for (const char* const part :
        {"delimiter = \";\"", "# left out: \"id\": counts the rows",
         "# left out: \"same\": the same value in all rows", "when = { type = \"timestamp\"",
-        "grade = \"category\"   # 2 different values", "# left out: \"note\": text",
-        "label = { cast = \"float\" }", "metrics = [\"r2\", \"mean_absolute_error\"]"})
+        "grade = \"category\"   # 2 different values",
+        "# left out: \"note\": words with many different values", "label = { cast = \"float\" }",
+        "metrics = [\"r2\", \"mean_absolute_error\"]"})
     BOOST_TEST(says(written, part), part << " in " << written);
   BOOST_TEST(says(written, "#   troupe train " + file + "  trains"), written);
   BOOST_TEST(says(output_of({"init", table, "-o", file}, 2), "exists; --force replaces it"));

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "apps/data/format.h"
 #include "kernels/core/type_dispatch.h"
 
 namespace troupe::data {
@@ -28,21 +27,28 @@ Status append_text(const std::string& text, std::string& to) {
   constexpr std::string_view blanks = " \t";
   const bool has_blanks = !text.empty() && (blanks.find(text.front()) != std::string_view::npos ||
                                             blanks.find(text.back()) != std::string_view::npos);
-  if (has_blanks || text.find_first_of("\"\r\n") != std::string::npos)
-    return invalid_argument("csv has no text with quotes, ends of lines, or blanks at its ends");
-  to += text.find(',') == std::string::npos ? text : '"' + text + '"';
+  if (has_blanks || text.find_first_of("\r\n") != std::string::npos)
+    return invalid_argument("csv has no text with ends of lines, or blanks at its ends");
+  if (text.find_first_of("\",") == std::string::npos) {
+    to += text;
+    return {};
+  }
+  to += '"';
+  for (const char character : text) {
+    to += character;
+    if (character == '"') to += character;
+  }
+  to += '"';
   return {};
 }
 
+/// Appends the fields of a column, each of them behind a comma.
 Status append_column(const Column& column, int64_t row, std::string& to) {
   const Tensor values = column.values.rows(row, row + 1);
   Status status;
-  const auto separate = [&] {
-    if (!to.empty() && to.back() != '\n') to += ',';
-  };
   if (values.dtype() == DType::String) {
     for (const std::string& text : values.as<std::string>()) {
-      separate();
+      to += ',';
       TROUPE_RETURN_IF_FAILED(append_text(text, to));
     }
     return {};
@@ -51,7 +57,7 @@ Status append_column(const Column& column, int64_t row, std::string& to) {
       with_type(Joined<WideRealTypes, TypeList<bool>>{}, values.dtype(), [&]<class T>(std::type_identity<T>) {
         for (const T value : values.as<T>()) {
           if (!status.ok()) return;
-          separate();
+          to += ',';
           status = append_number(value, to);
         }
       });
@@ -62,11 +68,12 @@ Status append_column(const Column& column, int64_t row, std::string& to) {
 }  // namespace
 
 Status append_csv_row(const Dataset& samples, int64_t row, std::string& to) {
-  for (const bool is_label : {false, true})
-    for (const Column& column : samples.columns())
-      if ((column.name == label_column) == is_label)
-        if (const Status status = append_column(column, row, to); !status.ok())
-          return Status(status.code(), "column " + column.name + ": " + status.text());
+  const size_t begin = to.size();
+  TROUPE_RETURN_IF_FAILED(each_csv_column(samples, [&](const Column& column) -> Status {
+    const Status status = append_column(column, row, to);
+    return status.ok() ? status : Status(status.code(), "column " + column.name + ": " + status.text());
+  }));
+  if (to.size() > begin) to.erase(begin, 1);  // the comma in front of the first field
   to += '\n';
   return {};
 }

@@ -152,4 +152,13 @@ Result<std::set<std::string>> image_classes(Disk& disk, std::span<const std::str
   return classes;
 }
 
+Result<std::vector<std::string>> image_files(Disk& disk, std::span<const std::string> paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    TROUPE_ASSIGN(auto found, find_unlabelled(disk, path));
+    for (ImageFile& file : found) files.push_back(std::move(file.path));
+  }
+  return files;
+}
+
 }  // namespace troupe::data

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "apps/data/ragged/text_parts.h"
 #include "apps/text/escaped.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/ops/parsing/example_values.h"
@@ -33,9 +32,10 @@ std::string shown(std::string_view text) {
 template <class T>
 struct Words {
   const Vocabulary& vocabulary;
+  Standardize standardize;
 
   Status operator()(std::string_view text, std::vector<T>& elements) const {
-    return each_part(text, between_words, [&](std::string_view word) {
+    return each_word(text, standardize, [&](std::string_view word) {
       elements.push_back(static_cast<T>(vocabulary.id_of(word)));
       return Status();
     });
@@ -129,6 +129,9 @@ Result<Rows<T>> parse_rows(const RaggedColumn& column, std::span<const std::stri
     if (const Status status = append_row(text, rows.elements); !status.ok())
       return Status(status.code(),
                     "data.ragged." + column.name + ": in " + shown(text) + ": " + status.text());
+    const auto begin = static_cast<size_t>(rows.splits.back());
+    if (column.max_length > 0)
+      rows.elements.resize(std::min(rows.elements.size(), begin + static_cast<size_t>(column.max_length)));
     rows.splits.push_back(static_cast<int64_t>(rows.elements.size()));
   }
   return rows;
@@ -139,7 +142,7 @@ Result<Rows<T>> parse_rows(const RaggedColumn& column, const Vocabulary* vocabul
                            std::span<const std::string> strings) {
   if (!column.feature.empty())
     return parse_rows<T>(column, strings, ExampleFeature<T>{column.feature, vocabulary});
-  if (vocabulary) return parse_rows<T>(column, strings, Words<T>{*vocabulary});
+  if (vocabulary) return parse_rows<T>(column, strings, Words<T>{*vocabulary, column.standardize});
   return parse_rows<T>(column, strings, Numbers<T>{});
 }
 

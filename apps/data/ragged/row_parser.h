@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/data/dataset.h"
+#include "apps/data/ragged/text_parts.h"
 #include "apps/data/ragged/vocabulary.h"
 #include "messages/env/disk.h"
 
@@ -26,6 +27,8 @@ struct RaggedColumn {
   int64_t most_words = 0;
   /// In the order of their ids; empty: those of the vocabulary, or not counted yet.
   std::vector<std::string> words = {};
+  Standardize standardize = Standardize::None;  ///< of texts that are divided into words
+  int64_t max_length = 0;                       ///< a longer row loses its last elements; 0: any length
 
   bool has_words() const { return !vocabulary.empty() || !words.empty() || most_words > 0; }
 

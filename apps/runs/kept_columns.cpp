@@ -1,0 +1,80 @@
+#include "apps/runs/kept_columns.h"
+
+#include <algorithm>
+
+#include "apps/data/convert/convert.h"
+#include "apps/data/csv/csv_layout.h"
+#include "apps/data/file_patterns.h"
+#include "apps/data/formats/images.h"
+#include "apps/data/load.h"
+
+namespace troupe::runs {
+namespace {
+
+constexpr const char* file_column = "file";
+
+Result<data::Dataset> paths_of_images(Disk& disk, data::Options options,
+                                      const std::vector<std::string>& names) {
+  if (names != std::vector<std::string>{file_column})
+    return invalid_argument("there is no column '" + names.front() +
+                            "' to keep: images have the column 'file' alone, their paths");
+  TROUPE_ASSIGN(options, data::with_matching_files(disk, std::move(options)));
+  TROUPE_ASSIGN(const auto paths, data::image_files(disk, options.train));
+  return data::Dataset({{file_column, Tensor::vector(std::span(paths))}});
+}
+
+/// Returns options with which a table is read as these columns, each of them text.
+data::Options as_texts(data::Options options, const std::vector<std::string>& names) {
+  data::FormatOptions read;
+  for (const char* const kept : {"header", "names", "delimiter"})
+    if (const auto option = options.format_options.find(kept); option != options.format_options.end())
+      read.insert(*option);
+  read[data::label_column] = std::string("none");
+  options.format_options = std::move(read);
+  options.columns.clear();
+  for (const std::string& name : names)
+    options.columns.push_back({.name = name, .type = data::ColumnType::Text, .sources = {name}});
+  options.inputs.clear();
+  options.stream = false;
+  return options;
+}
+
+Result<data::Dataset> texts_of_table(Disk& disk, const data::Options& options) {
+  TROUPE_ASSIGN(const auto samples, data::load(disk, options, 0));
+  const auto batches = samples.train->batches(samples.train->samples(), 0, false);
+  return batches->at(0);
+}
+
+}  // namespace
+
+Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std::vector<std::string>& files,
+                                   const std::vector<std::string>& names) {
+  if (!run.config)
+    return invalid_argument("the model in " + run.folder +
+                            " has no run file that says how files are read, so that no column can be kept");
+  data::Options options = run.config->data;
+  if (options.window)
+    return invalid_argument(
+        "no column can be kept: a sample of this run is made of several rows (data.window)");
+  options.train = files;
+  options.train_labels.clear();
+  options.valid.clear();
+  options.valid_labels.clear();
+  options.valid_split = 0;
+  if (options.format == "images") return paths_of_images(disk, std::move(options), names);
+  const bool is_json =
+      std::ranges::all_of(files, [](const auto& file) { return data::format_of_name(file) == "jsonl"; });
+  if (options.format != "csv" && !is_json)
+    return invalid_argument("no column can be kept of files of format " + options.format +
+                            "; allowed: csv, images");
+  if (is_json) {
+    options.format = "csv";
+    options.format_options = {{"header", true}};
+  } else if (!data::has_csv_header(options.format_options) && !options.format_options.contains("names")) {
+    return invalid_argument(
+        "no column can be kept: the columns have no names; data.header or data.names gives them");
+  }
+  return texts_of_table(disk, as_texts(std::move(options), names));
+}
+
+}  // namespace troupe::runs

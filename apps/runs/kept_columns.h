@@ -1,0 +1,19 @@
+// What predictions keep of the files, so that a user knows which sample each belongs to. A function without state; any thread that
+// may block.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/data/dataset.h"
+#include "apps/runs/trained_run.h"
+
+namespace troupe::runs {
+
+/// Returns columns of the files that samples_to_predict() reads, strings as they are written there, with a row for each sample:
+/// columns of a table by their names or, for images, the column "file", their paths. Fails with InvalidArgument if the files have
+/// no such columns, or a sample is made of several rows, and as reading the files does.
+Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std::vector<std::string>& files,
+                                   const std::vector<std::string>& names);
+
+}  // namespace troupe::runs
