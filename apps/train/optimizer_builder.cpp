@@ -25,13 +25,6 @@ nn::Schedule schedule_of_type(const config::Schedule& from, double rate) {
   throw Error(internal("unknown schedule '" + from.type + "'"));
 }
 
-nn::LearningRate learning_rate(const config::Train& train) {
-  const double rate = train.optimizer.learning_rate;
-  if (!train.schedule) return rate;
-  const nn::Schedule schedule = schedule_of_type(*train.schedule, rate);
-  return train.schedule->warm_up > 0 ? nn::warm_up(train.schedule->warm_up, schedule) : schedule;
-}
-
 }  // namespace
 
 std::optional<Output> rate_factor(const config::Train& train, const Scope& scope) {
@@ -39,9 +32,17 @@ std::optional<Output> rate_factor(const config::Train& train, const Scope& scope
   return variable(scope, scope.constant(Tensor::scalar(1.0f)), "learning_rate_factor", false);
 }
 
+nn::LearningRate learning_rate(const config::Train& train, std::optional<Output> factor) {
+  nn::LearningRate rate = train.optimizer.learning_rate;
+  if (train.schedule) {
+    const nn::Schedule schedule = schedule_of_type(*train.schedule, train.optimizer.learning_rate);
+    rate = train.schedule->warm_up > 0 ? nn::warm_up(train.schedule->warm_up, schedule) : schedule;
+  }
+  return factor ? rate.times(*factor) : rate;
+}
+
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor) {
-  const nn::LearningRate rate = learning_rate(train);
-  return make_optimizer(train.optimizer, factor ? rate.times(*factor) : rate);
+  return make_optimizer(train.optimizer, learning_rate(train, factor));
 }
 
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate) {

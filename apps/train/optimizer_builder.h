@@ -14,6 +14,8 @@ namespace troupe::train {
 /// Adds the variable "learning_rate_factor", by which train.plateau lowers the learning rate, if the run file has that. `scope` has
 /// the device of the variable.
 std::optional<Output> rate_factor(const config::Train& train, const Scope& scope);
+/// Returns the learning rate. `factor` is what rate_factor() returned.
+nn::LearningRate learning_rate(const config::Train& train, std::optional<Output> factor);
 /// Returns the optimizer. `factor` is what rate_factor() returned.
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor);
 std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate);

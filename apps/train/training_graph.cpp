@@ -5,7 +5,9 @@
 #include "apps/train/model_builder.h"
 #include "apps/train/optimizer_builder.h"
 #include "apps/train/pipelined_shards.h"
+#include "apps/train/rounds.h"
 #include "graph/build/shard_names.h"
+#include "kernels/constructors.h"
 
 namespace troupe::train {
 namespace {
@@ -171,6 +173,14 @@ void add_local_updates(const config::Train& train, const Scope& root, const std:
   result.average = add_average(train, root, copies, weight_averages);
 }
 
+/// Adds what the learning rate of an update is, if it changes.
+void add_rate(const config::RunConfig& config, const Scope& scope, TrainingGraph& result) {
+  if (!is_synchronous(config) || (!config.train.schedule && !result.rate_factor)) return;
+  result.updates = placeholder(scope, DType::Float, PartialShape::scalar(), "updates");
+  nn::ReplicationStrategy strategy;
+  result.rate = learning_rate(config.train, result.rate_factor).at(scope, result.updates, strategy);
+}
+
 }  // namespace
 
 RunSignature training_step(const TrainingGraph& graph) {
@@ -234,6 +244,7 @@ Result<TrainingGraph> build_training_graph(const config::RunConfig& config, cons
     add_local_updates(config.train, builder.root(), towers, copies, averages, result);
   else
     update.add(averages, result);
+  add_rate(config, evaluation.with_prefix("learning_rate"), result);
   result.initializer = initializer(builder.root());
   result.fed_weights = builder.fed_weights();
   result.variables = variables(graph);

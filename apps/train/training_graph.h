@@ -46,6 +46,10 @@ struct TrainingGraph {
   SetMetrics set_metrics;                               ///< those of `metrics` that are vectors of means
   std::optional<Output> lower_rate;   ///< for train.plateau: the target that lowers the learning rate
   std::optional<Output> rate_factor;  ///< for train.plateau: by what the (first) worker multiplies the rate
+  /// With train.schedule or train.plateau, in modes whose rounds are the updates: the learning rate of the update that comes after
+  /// `updates` others, a placeholder.
+  std::optional<Output> rate;
+  Output updates;
   Output initializer;
   std::vector<FedWeight> fed_weights;  ///< whose values the initializer is fed
   std::vector<Output> variables;       ///< all variables, which checkpoints contain

@@ -431,11 +431,21 @@ class Run {
     return with_session([this] { return evaluation_->run(*data_.valid); });
   }
 
+  /// Returns the learning rate of the last step, if it changes.
+  std::optional<double> learning_rate() {
+    if (!model_.rate || progress_.step == 0) return {};
+    const Tensor updates = Tensor::scalar(static_cast<float>(progress_.step - 1));
+    return with_session([&] {
+      return number(session_->run({{model_.updates, updates}}, {*model_.rate}).at(0));
+    });
+  }
+
   /// Evaluates the current model and appends the result to the metrics.
   Record log_metrics() {
     const double epochs = static_cast<double>(progress_.step) / static_cast<double>(per_epoch());
     const EpochLoss& losses = progress_.epoch_loss;
     Record record{{"epoch", epochs}, {"train/loss", losses.rounds > 0 ? losses.mean() : result_.loss}};
+    if (const auto rate = learning_rate()) record.emplace_back("train/learning_rate", *rate);
     for (const auto& [name, value] : evaluate()) record.emplace_back("valid/" + name, value);
     if (folder_) folder_->log(progress_.step, record);
     const observe::Scores scores{progress_.step, epochs, 0, {record.begin() + 1, record.end()}};

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "actors/runtime.h"
 #include "apps/nn/optimizer.h"
@@ -89,6 +91,25 @@ BOOST_AUTO_TEST_CASE(the_digits_are_learned) {
   BOOST_TEST(score(result, "valid/accuracy") > 0.94);
   BOOST_TEST(fs::exists(result.folder + "/metrics.jsonl"));
   BOOST_TEST(fs::exists(result.folder + "/config.toml"));
+}
+
+BOOST_AUTO_TEST_CASE(a_learning_rate_that_changes_is_a_metric) {
+  const auto rates = [&](const std::vector<std::string>& set) {
+    std::ifstream metrics(run(set).folder + "/metrics.jsonl");
+    std::vector<double> found;
+    for (std::string line; std::getline(metrics, line);) {
+      const auto json = nlohmann::json::parse(line);
+      if (json.contains("train/learning_rate")) found.push_back(json.at("train/learning_rate"));
+    }
+    return found;
+  };
+  const std::vector<std::string> short_run = {"train.max_epochs=2", "train.optimizer.lr=0.5",
+                                              "train.early_stop.keep_best=false"};
+  BOOST_TEST(rates(short_run).empty());
+  // 23 steps are an epoch.
+  const auto found =
+      rates(with(short_run, "train.schedule={type=\"piecewise\",boundaries=[30],factors=[1,0.5]}"));
+  BOOST_TEST(found == std::vector<double>({0.5, 0.25}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_digits_are_learned_better_by_convolutions) {
