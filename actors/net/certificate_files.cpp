@@ -99,13 +99,17 @@ std::string complaint_of(long verify_result) {
   }
 }
 
-Status check_usable(const TlsFiles& files) {
-  TROUPE_ASSIGN(const auto certificates, certificates_in("certificate", files.certificate));
-  TROUPE_ASSIGN(const auto key, key_in(files.key));
-  TROUPE_RETURN_IF_FAILED(certificates_in("authority", files.authority).status());
-  if (X509_check_private_key(certificates.front().get(), key.get()) == 1) return {};
+Status check_pair(const std::string& certificate, const std::string& key) {
+  TROUPE_ASSIGN(const auto certificates, certificates_in("certificate", certificate));
+  TROUPE_ASSIGN(const auto own, key_in(key));
+  if (X509_check_private_key(certificates.front().get(), own.get()) == 1) return {};
   ERR_clear_error();
-  return invalid_argument("key " + files.key + " does not belong to certificate " + files.certificate);
+  return invalid_argument("key " + key + " does not belong to certificate " + certificate);
+}
+
+Status check_usable(const TlsFiles& files) {
+  TROUPE_RETURN_IF_FAILED(check_pair(files.certificate, files.key));
+  return certificates_in("authority", files.authority).status();
 }
 
 Status check_valid(const TlsFiles& files) {

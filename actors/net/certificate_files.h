@@ -9,6 +9,8 @@
 
 namespace troupe {
 
+/// Checks that a certificate and its key can be read and belong to each other. InvalidArgument names the file and its problem.
+Status check_pair(const std::string& certificate, const std::string& key);
 /// Checks that all three files can be read and that the key belongs to the certificate. InvalidArgument names the file and its
 /// problem.
 Status check_usable(const TlsFiles& files);

@@ -25,7 +25,7 @@ TROUPE_C troupe_code troupe_model_load(const char* path, size_t threads, troupe_
 TROUPE_C void troupe_model_destroy(troupe_model* model);
 
 /// Return the number of signatures, and the name of one. A run has "serving_default", what it computes for samples, and "evaluate",
-/// its loss and metrics for labelled ones. Fails with OutOfRange.
+/// for labelled ones its loss, and the sums from which its metrics are computed. Fails with OutOfRange.
 TROUPE_C troupe_code troupe_model_signature_count(const troupe_model* model, size_t* count);
 TROUPE_C troupe_code troupe_model_signature(const troupe_model* model, size_t index, const char** name);
 /// Return the number of inputs and outputs of a signature, and one of each. A null name is that of "serving_default". Fails with

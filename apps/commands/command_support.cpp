@@ -39,8 +39,8 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
   return app.add_subcommand(name, what)->footer(std::string("Example: ") + example);
 }
 
-CLI::Validator size_value(bool thousands) {
-  const CLI::AsSizeValue size(thousands);
+CLI::Validator size_value() {
+  const CLI::AsSizeValue size(true);  // kB are 1000 bytes, KiB 1024
   return CLI::Validator(
       [size](std::string& text) {
         return text.starts_with('-') ? "expected a number of bytes, found " + text : size(text);
@@ -54,7 +54,7 @@ void add_memory(CLI::App& command, size_t& memory) {
           "--memory", memory,
           "the most memory for the tensors of a process, in bytes or as 8GB, 512MiB; default: 80 % of the "
           "memory of the machine or of its cgroup, divided equally among the processes started here")
-      ->transform(size_value(true));
+      ->transform(size_value());
 }
 
 void add_transport(CLI::App& command, Transport& transport) {

@@ -29,8 +29,8 @@ constexpr int bad_usage = 2, bad_data = 3, diverged = 4;
 
 /// Adds a subcommand with its description and an example of its use.
 CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* example);
-/// Returns what makes a number of bytes of a size such as "8GB" or "512MiB". `thousands`: a kB has 1000 bytes, not 1024.
-CLI::Validator size_value(bool thousands);
+/// Returns what makes a number of bytes of a size such as "8GB" or "512MiB".
+CLI::Validator size_value();
 /// Adds the option --memory, which takes bytes or a size such as "8GB" or "512MiB" (RuntimeOptions::memory).
 void add_memory(CLI::App& command, size_t& memory);
 

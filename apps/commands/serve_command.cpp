@@ -1,9 +1,14 @@
 // The subcommand serve: trained models over HTTP.
 #include <CLI/CLI.hpp>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,6 +31,8 @@ struct ServeArguments {
   double timeout = 30, idle_timeout = 60, live = 0;
   size_t threads = 0;
   long long max_batch = 256;
+  uint64_t memory = 0;
+  int64_t max_image = 150'000'000;
   bool all_versions = false, json = false;
 };
 
@@ -39,14 +46,43 @@ std::string default_name(const std::string& path) {
   return is_number ? folder.parent_path().filename().string() : name;
 }
 
-/// Parses "NAME=NUMBER".
-Result<std::pair<std::string, int64_t>> parse_label(const std::string& text) {
-  const size_t sign = text.find('=');
-  char* end = nullptr;
-  const long long number = sign == std::string::npos ? 0 : std::strtoll(text.c_str() + sign + 1, &end, 10);
-  if (sign == std::string::npos || sign == 0 || *end != '\0' || end == text.c_str() + sign + 1)
-    return invalid_argument("--label " + text + ": expected LABEL=VERSION, such as stable=3");
-  return std::pair(text.substr(0, sign), static_cast<int64_t>(number));
+struct Label {
+  std::string model, name;  ///< the model is empty if it may be any
+  int64_t version = 0;
+};
+
+/// Parses "MODEL:LABEL=VERSION" or "LABEL=VERSION".
+Result<Label> parse_label(const std::string& text) {
+  const size_t sign = text.rfind('='), colon = text.find(':');
+  const bool has_model = colon < sign;
+  Label label{has_model ? text.substr(0, colon) : std::string(),
+              text.substr(has_model ? colon + 1 : 0, sign - (has_model ? colon + 1 : 0)), 0};
+  const char *const begin = sign == std::string::npos ? nullptr : text.data() + sign + 1, *const end =
+                                                                                              text.data() +
+                                                                                              text.size();
+  if (!begin || label.name.empty() || label.name.find_first_of("/:") != std::string::npos ||
+      (has_model && label.model.empty()) || std::from_chars(begin, end, label.version).ptr != end ||
+      begin == end)
+    return invalid_argument("--label " + text +
+                            ": expected LABEL=VERSION or MODEL:LABEL=VERSION, such as stable=3");
+  return label;
+}
+
+/// Gives the models their labels.
+Status set_labels(const std::vector<std::string>& texts, std::vector<serve::ServedModelOptions>& models) {
+  for (const std::string& text : texts) {
+    TROUPE_ASSIGN(const Label label, parse_label(text));
+    bool is_known = false;
+    for (serve::ServedModelOptions& model : models) {
+      if (!label.model.empty() && model.name != label.model) continue;
+      is_known = true;
+      if (!model.labels.emplace(label.name, label.version).second)
+        return invalid_argument("--label " + text + ": model '" + model.name + "' has this label already");
+    }
+    if (!is_known)
+      return invalid_argument("--label " + text + ": no model has the name '" + label.model + "'");
+  }
+  return {};
 }
 
 void warn(const std::string& failure) { std::fprintf(stderr, "troupe: %s\n", failure.c_str()); }
@@ -65,24 +101,21 @@ Result<serve::ModelServerOptions> server_options(const ServeArguments& arguments
   serve::ModelServerOptions options;
   options.threads = arguments.threads;
   options.timeout = nanoseconds(arguments.timeout);
-  std::map<std::string, int64_t> labels;
-  for (const std::string& text : arguments.labels) {
-    TROUPE_ASSIGN(auto label, parse_label(text));
-    labels.insert(std::move(label));
-  }
   for (const std::string& text : arguments.models) {
     const size_t sign = text.find('=');
     const bool is_named = sign != std::string::npos && text.find('/') > sign;
     const std::string path = is_named ? text.substr(sign + 1) : text;
-    serve::ServedModelOptions model{is_named ? text.substr(0, sign) : default_name(path),
-                                    path,
-                                    arguments.all_versions,
-                                    labels,
-                                    arguments.threads,
-                                    {}};
+    serve::ServedModelOptions model{
+        is_named ? text.substr(0, sign) : default_name(path),
+        path,
+        arguments.all_versions,
+        {},
+        {.threads = arguments.threads, .memory = arguments.memory, .image_elements = arguments.max_image},
+        {}};
     model.batching.max_rows = arguments.max_batch;
     options.models.push_back(std::move(model));
   }
+  TROUPE_RETURN_IF_FAILED(set_labels(arguments.labels, options.models));
   return options;
 }
 
@@ -120,6 +153,21 @@ void print_ready(const serve::ModelServer& models, const http::HttpServer& serve
   std::fflush(stdout);
 }
 
+using ServedVersions = std::map<std::string, std::vector<int64_t>>;  ///< by the name of the model
+
+/// Says which versions are served, if these are others than before.
+void print_changes(const serve::ModelServer& models, ServedVersions& before) {
+  for (const auto& model : models.models()) {
+    std::vector<int64_t> now = model->versions();
+    std::vector<int64_t>& known = before[model->name()];
+    if (now == known) continue;
+    if (!known.empty())
+      std::fprintf(stderr, "troupe: model '%s' is served in %s %s\n", model->name().c_str(),
+                   now.size() == 1 ? "version" : "versions", fmt::format("{}", fmt::join(now, ", ")).c_str());
+    known = std::move(now);
+  }
+}
+
 int serve_models(ServeArguments arguments) {
   const auto& stop = stop_on_signals();
   if (arguments.threads == 0) arguments.threads = std::max(1u, std::thread::hardware_concurrency());
@@ -143,11 +191,13 @@ int serve_models(ServeArguments arguments) {
   print_ready(**models, *server, arguments);
   constexpr auto tick = std::chrono::milliseconds(100);
   const int ticks_per_refresh = live ? 1 : 20;
+  ServedVersions served;
+  print_changes(**models, served);
   for (int i = 1; !stop.load(); ++i) {
     std::this_thread::sleep_for(tick);
     if (i % ticks_per_refresh != 0) continue;
-    for (const Status& failure : (*models)->refresh())
-      warn("a new version was not loaded: " + failure.message());
+    for (const Status& failure : (*models)->refresh()) warn(failure.message());
+    if (!live) print_changes(**models, served);
   }
   live.reset();
   constexpr auto patience = std::chrono::seconds(10);
@@ -184,11 +234,20 @@ void add_serve_command(CLI::App& app, int& result) {
       ->add_option("--max-batch", arguments->max_batch, "the most samples that are computed together (256)")
       ->check(CLI::PositiveNumber);
   command->add_option("--max-body", arguments->http.max_body, "the largest request in bytes (64 MiB)")
-      ->transform(size_value(false));
+      ->transform(size_value())
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--max-bodies", arguments->http.max_bodies,
                    "the bytes that all requests in progress may have together (512 MiB; at least --max-body)")
-      ->transform(size_value(false));
+      ->transform(size_value());
+  command
+      ->add_option("--max-image", arguments->max_image,
+                   "the most elements (height x width x channels) of an image in a request (150000000)")
+      ->check(CLI::Range(int64_t{1}, int64_t{(1 << 29) - 1}));
+  command
+      ->add_option("--memory", arguments->memory,
+                   "the memory in which each version of a model may compute (that of the machine)")
+      ->transform(size_value());
   command
       ->add_option("--max-connections", arguments->http.max_connections,
                    "the most open connections (10000; at most 3/4 of the open files that the system allows)")
@@ -204,7 +263,9 @@ void add_serve_command(CLI::App& app, int& result) {
                    "has runs that train save a checkpoint every so many seconds, and serves it")
       ->check(CLI::PositiveNumber);
   command->add_flag("--all-versions", arguments->all_versions, "serve all versions, not only the newest one");
-  command->add_option("--label", arguments->labels, "a label and the version that it stands for: stable=3")
+  command
+      ->add_option("--label", arguments->labels,
+                   "a label and the version that it stands for: stable=3; of one model: digits:stable=3")
       ->take_all();
   command->add_flag("--json", arguments->json,
                     "print where the models are served, or the error, as one line of JSON");

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <map>
@@ -40,6 +42,8 @@ using TlsStream = beast::ssl_stream<beast::tcp_stream>;
 using UnixStream = beast::basic_stream<asio::local::stream_protocol>;
 
 constexpr uint64_t max_header_bytes = 16 << 10;
+/// How long a client may go on sending when its connection is closed.
+constexpr auto linger = std::chrono::seconds(5);
 
 /// What ends when the server stops: a connection that waits for a request, or whose answer has no other end.
 class Idle {
@@ -273,8 +277,21 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   }
 
   void close() {
+    busy_ = false;
     error_code ignored;
     lowest().socket().shutdown(asio::socket_base::shutdown_send, ignored);
+    if (shared_->stopping) return;
+    lowest().expires_after(linger);
+    drain();
+  }
+
+  /// Reads what the client still sends, until it closes the connection: otherwise the system would tell it of a reset, and it might
+  /// never see the answer to a request that was too large.
+  void drain() {
+    lowest().async_read_some(asio::buffer(drained_),
+                             [self = this->shared_from_this()](error_code error, size_t) {
+                               if (!error) self->drain();
+                             });
   }
 
   Stream stream_;
@@ -291,6 +308,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   std::function<std::string()> more_;
   std::chrono::nanoseconds interval_{};
   std::string part_;
+  std::array<char, 4096> drained_{};
   bool keeps_alive_ = true;
   bool busy_ = false;        ///< a request is in progress
   bool wants_head_ = false;  ///< the request is HEAD: the answer is the one to GET, without its body

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <exception>
 #include <list>
 #include <new>
@@ -13,6 +14,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <nlohmann/json.hpp>
 
+#include "actors/net/certificate_files.h"
 #include "apps/http/http_connection.h"
 #include "apps/http/open_files.h"
 #include "apps/http/socket_path.h"
@@ -60,6 +62,7 @@ class Worker {
 
 Status load_tls(const HttpOptions& options, std::optional<asio::ssl::context>& tls) {
   if (options.certificate.empty()) return {};
+  TROUPE_RETURN_IF_FAILED(check_pair(options.certificate, options.key));
   error_code error;
   tls.emplace(asio::ssl::context::tls_server);
   tls->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
@@ -181,6 +184,21 @@ struct HttpServer::State {
   std::optional<asio::steady_timer> pause;
   size_t accepted = 0;
 };
+
+std::string path_of(const std::string& target) {
+  std::string path;
+  const std::string_view encoded = std::string_view(target).substr(0, target.find('?'));
+  for (size_t i = 0; i < encoded.size(); ++i) {
+    uint8_t byte = 0;
+    const auto digits = encoded.substr(i, 3);
+    const bool is_byte =
+        digits.size() == 3 && digits[0] == '%' &&
+        std::from_chars(digits.data() + 1, digits.data() + 3, byte, 16).ptr == digits.data() + 3;
+    path += is_byte ? static_cast<char>(byte) : encoded[i];
+    if (is_byte) i += 2;
+  }
+  return path;
+}
 
 HttpAnswer error_answer(unsigned status, const std::string& why) {
   return {status, json_line({{"error", why}}) + '\n'};

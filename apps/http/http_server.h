@@ -35,6 +35,8 @@ struct HttpAnswer {
   std::chrono::nanoseconds interval = std::chrono::seconds(1);
 };
 
+/// Returns the path of a target, without its query. %XX in it become the bytes that they stand for.
+std::string path_of(const std::string& target);
 /// Returns {"error": why}.
 HttpAnswer error_answer(unsigned status, const std::string& why);
 

@@ -83,9 +83,12 @@ Status check_names(const ModelSignature& signature, const std::map<std::string, 
 }  // namespace
 
 struct Model::Impl {
-  Impl(inference::ModelSource from, std::shared_ptr<const OpLibrary> ops, std::unique_ptr<ThreadPool> threads)
-      : source(std::move(from)), library(std::move(ops)), pool(std::move(threads)),
-        device(value_or_throw(DeviceName::parse("/job:model/replica:0/task:0/device:CPU:0")), 1, *pool) {
+  Impl(inference::ModelSource from, std::shared_ptr<const OpLibrary> ops, std::unique_ptr<ThreadPool> threads,
+       const LoadOptions& options)
+      : source(std::move(from)), image_elements(options.image_elements), library(std::move(ops)),
+        pool(std::move(threads)),
+        device(value_or_throw(DeviceName::parse("/job:model/replica:0/task:0/device:CPU:0")), 1, *pool,
+               {.cap = options.memory}) {
     const Graph& graph = source.meta.graph;
     for (const auto& [name, signature] : source.meta.signatures)
       signatures.push_back({name, signature.method, tensors_of(graph, signature.inputs),
@@ -122,14 +125,15 @@ struct Model::Impl {
     std::optional<inference::ModelFunction>& function = functions[i];
     if (!function) {
       const interop::Signature& signature = source.meta.signatures.at(signatures[i].name);
-      function.emplace(value_or_throw(
-          inference::ModelFunction::make(source.meta.graph, outputs_of(signature.inputs),
-                                         outputs_of(signature.outputs), *library, device, state, tables)));
+      function.emplace(value_or_throw(inference::ModelFunction::make(
+          source.meta.graph, outputs_of(signature.inputs), outputs_of(signature.outputs), *library, device,
+          state, tables, image_elements)));
     }
     return *function;
   }
 
   const inference::ModelSource source;
+  const int64_t image_elements;  ///< as in LoadOptions
   std::string values_from;
   std::vector<ModelSignature> signatures;
   const std::shared_ptr<const OpLibrary> library;
@@ -183,8 +187,8 @@ Model load(Disk& disk, const std::string& path, const LoadOptions& options) {
   auto source = value_or_throw(inference::open_model(disk, path, options.tags, library->ops));
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  auto impl =
-      std::make_shared<Model::Impl>(std::move(source), library, value_or_throw(ThreadPool::make(threads)));
+  auto impl = std::make_shared<Model::Impl>(std::move(source), library,
+                                            value_or_throw(ThreadPool::make(threads)), options);
   throw_if_failed(impl->read(disk));
   return Model(std::move(impl));
 }

@@ -7,6 +7,7 @@
 //   const auto results = model.run({{"image", images}});     // {"class", "probabilities"}
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -40,11 +41,18 @@ struct LoadOptions {
   size_t threads = 0;  ///< the number of threads that compute; 0: one for each core
   /// The tags of the graph to load, of those in the saved model.
   std::vector<std::string> tags = {"serve"};
+  /// The most bytes that its tensors may have in memory, beside its variables; 0: what the machine has. A call that needs more
+  /// fails with ResourceExhausted.
+  uint64_t memory = 0;
+  /// The most elements (height times width times channels, all frames together) that an image may have which the model decodes: a
+  /// small file may be a huge image. 0: less than 2^29.
+  int64_t image_elements = 0;
 };
 
 class Model {
  public:
-  /// The names of the signatures that a run has: what the model computes for samples, and its loss and metrics for labelled ones.
+  /// The names of the signatures that a run has: what the model computes for samples, and for labelled ones its loss, and the sums
+  /// from which its metrics are computed.
   static constexpr std::string_view predict = "serving_default", evaluate = "evaluate";
 
   const std::vector<ModelSignature>& signatures() const;

@@ -8,6 +8,7 @@
 #include "apps/inference/model_tables.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/partition.h"
+#include "kernels/ops/images/codecs.h"
 #include "kernels/runtime/simplify_step.h"
 #include "kernels/runtime/step_runner.h"
 
@@ -58,6 +59,16 @@ class Call final : public StepHost, public std::enable_shared_from_this<Call> {
   std::optional<Status> ended_;
 };
 
+/// Has the ops that decode images refuse those with more elements.
+void limit_images(Graph& graph, int64_t elements) {
+  Graph limited = graph.empty();
+  for (Node& node : std::move(graph).release()) {
+    if (node.type().starts_with("Decode")) node.attrs.set(image_elements_attr, elements);
+    limited.append(std::move(node));
+  }
+  graph = std::move(limited);
+}
+
 /// Fails for a node that only an actor could carry out.
 Status check_needs_no_session(const PreparedPlan& plan) {
   for (const PreparedNode& node : plan.nodes())
@@ -73,7 +84,8 @@ Status check_needs_no_session(const PreparedPlan& plan) {
 
 Result<ModelFunction> ModelFunction::make(const Graph& graph, const std::vector<Output>& inputs,
                                           const std::vector<Output>& outputs, const OpLibrary& library,
-                                          Device& device, StateTable& state, const ModelTables& tables) {
+                                          Device& device, StateTable& state, const ModelTables& tables,
+                                          int64_t image_elements) {
   ModelFunction function;
   function.tables_ = &tables;
   RunSignature signature{inputs, {}, {}, false};
@@ -86,6 +98,7 @@ Result<ModelFunction> ModelFunction::make(const Graph& graph, const std::vector<
   if (signature.fetches.empty()) return function;
   TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(graph, signature));
   for (NodeId id = 0; id < subgraph.graph.size(); ++id) subgraph.graph.set_device(id, {});
+  if (image_elements > 0) limit_images(subgraph.graph, image_elements);
   TROUPE_RETURN_IF_FAILED(simplify_step(subgraph, library));
   std::vector<DeviceId> devices(subgraph.graph.size(), 0);
   const CanRun can_run = [&](const Node& node, DeviceId) { return library.kernels.has(node, device.type()); };

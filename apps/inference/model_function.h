@@ -18,11 +18,12 @@ class ModelTables;
 class ModelFunction {
  public:
   /// Compiles the function. `state` provides the cells of its variables, whose values are read by each call, and `tables` its
-  /// lookup tables. `device` and `tables` must outlive the result. Fails with Unimplemented, naming node and op, if an op needs a
-  /// session, and with the failures of the passes and of kernels.
+  /// lookup tables. `device` and `tables` must outlive the result. `image_elements` is as in LoadOptions. Fails with Unimplemented,
+  /// naming node and op, if an op needs a session, and with the failures of the passes and of kernels.
   static Result<ModelFunction> make(const Graph& graph, const std::vector<Output>& inputs,
                                     const std::vector<Output>& outputs, const OpLibrary& library,
-                                    Device& device, StateTable& state, const ModelTables& tables);
+                                    Device& device, StateTable& state, const ModelTables& tables,
+                                    int64_t image_elements);
 
   /// Computes the outputs. Fails as PreparedPlan's steps do; `inputs` must be as many as in make() (asserted).
   Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;

@@ -120,7 +120,7 @@ class TableReader {
       paths.push_back(Tensor::scalar<std::string>(assets_folder() + file));
     }
     TROUPE_ASSIGN(const auto function,
-                  ModelFunction::make(graph_, assets, {source}, library_, device_, state_, tables_));
+                  ModelFunction::make(graph_, assets, {source}, library_, device_, state_, tables_, 0));
     TROUPE_ASSIGN(const auto values, function.run(paths));
     return values[0];
   }

@@ -86,14 +86,34 @@ std::optional<Route> parse_route(std::string_view rest) {
   return route.model.empty() ? std::nullopt : std::optional(route);
 }
 
-/// Returns the state of versions in the form of TensorFlow Serving.
-Json states_of(const std::vector<int64_t>& versions) {
+/// Returns "INVALID_ARGUMENT" for Code::InvalidArgument.
+std::string code_name(Code code) {
+  if (code == Code::Ok) return "OK";
+  std::string text;
+  for (const char letter : name(code)) {
+    if (std::isupper(static_cast<unsigned char>(letter)) && !text.empty()) text += '_';
+    text += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  }
+  return text;
+}
+
+/// Returns the states of versions in the form of TensorFlow Serving, the newest first. Those that failed to load have ended.
+Json states_of(const std::map<int64_t, Status>& versions) {
   Json states = Json::array();
-  for (auto number = versions.rbegin(); number != versions.rend(); ++number)
-    states.push_back({{"version", std::to_string(*number)},
-                      {"state", "AVAILABLE"},
-                      {"status", {{"error_code", "OK"}, {"error_message", ""}}}});
+  for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
+    const auto& [number, status] = *version;
+    states.push_back(
+        {{"version", std::to_string(number)},
+         {"state", status.ok() ? "AVAILABLE" : "END"},
+         {"status", {{"error_code", code_name(status.code())}, {"error_message", status.text()}}}});
+  }
   return {{"model_version_status", states}};
+}
+
+std::map<int64_t, Status> all_versions(const ServedModel& model) {
+  std::map<int64_t, Status> versions = model.failures();
+  for (const int64_t number : model.versions()) versions.insert_or_assign(number, Status());
+  return versions;
 }
 
 std::string type_name(DType dtype) {
@@ -175,7 +195,7 @@ class ModelServer::Requests {
   explicit Requests(State& server) : server_(server) {}
 
   void handle(const HttpRequest& request, const HttpReply& reply) {
-    const std::string path = request.target.substr(0, request.target.find('?'));
+    const std::string path = http::path_of(request.target);
     if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
     if (path == "/metrics") return reply({200, metrics(), prometheus_type});
     if (path == "/v1/models") return reply({200, all_models()});
@@ -211,16 +231,20 @@ class ModelServer::Requests {
       return reply(http::error_answer(
           404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
     const bool computes = !route.what.empty() && route.what != "metadata";
-    if (request.method != (computes ? "POST" : "GET"))
-      return reply(http::error_answer(
-          405, "the method must be " + std::string(computes ? "POST" : "GET") + ", it is " + request.method));
+    if (const std::string method = computes ? "POST" : "GET"; request.method != method) {
+      HttpAnswer refused =
+          http::error_answer(405, "the method must be " + method + ", it is " + request.method);
+      refused.headers.emplace_back("Allow", method);
+      return reply(std::move(refused));
+    }
     const auto version = model->find(route.version);
     if (!version) return reply(failure(version.status()));
     if (computes) return compute(route.what, *version, request.body, reply);
     const bool is_one = route.version.number || !route.version.label.empty();
     reply({200, json_line(!route.what.empty()
                               ? metadata_of(route.model, **version)
-                              : states_of(is_one ? std::vector{(*version)->number} : model->versions()))});
+                              : states_of(is_one ? std::map{std::pair((*version)->number, Status())}
+                                                 : all_versions(*model)))});
   }
 
   void compute(const std::string& what, const std::shared_ptr<Version>& version, const std::string& body,
@@ -262,6 +286,9 @@ Result<std::unique_ptr<ModelServer>> ModelServer::open(Disk& disk, ModelServerOp
   std::set<std::string> names;
   for (ServedModelOptions& model : options.models) {
     const std::string name = model.name;
+    if (name.empty() || name.find_first_of("/:") != std::string::npos)
+      return invalid_argument("'" + name + "' is no name of a model at " + model.path +
+                              ": it must not be empty, nor have '/' or ':'; NAME=PATH gives another");
     if (!names.insert(name).second)
       return invalid_argument("two models have the name '" + name + "'; NAME=PATH gives one another name");
     model.batching.parallel = options.threads;
@@ -288,7 +315,8 @@ void ModelServer::count_connections(std::function<size_t()> count) { state_->con
 std::vector<Status> ModelServer::refresh() {
   std::vector<Status> failures;
   for (const auto& model : state_->models)
-    if (const Status status = model->refresh(); !status.ok()) failures.push_back(status);
+    for (const Status& failure : model->refresh())
+      failures.emplace_back(failure.code(), "model '" + model->name() + "': " + failure.text());
   return failures;
 }
 

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <simdjson.h>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "apps/data/numbers.h"
@@ -33,7 +34,11 @@ std::string at(size_t index) { return '[' + std::to_string(index) + ']'; }
 std::string kind_of(element value) {
   switch (value.type()) {
     case element_type::ARRAY: return "a list";
-    case element_type::OBJECT: return "an object";
+    case element_type::OBJECT: {
+      element text;
+      const bool has_bytes = value["b64"].get(text) == simdjson::SUCCESS;
+      return has_bytes ? "an object whose b64 is no text in base64, padded with '='" : "an object";
+    }
     case element_type::STRING: return "text";
     case element_type::BOOL: return "a truth value";
     case element_type::NULL_VALUE: return "null";
@@ -86,7 +91,7 @@ bool read(element value, T& to) {
     double number = 0;
     if (value.get(number) != simdjson::SUCCESS) return false;
     to = static_cast<T>(number);
-    return true;
+    return std::isfinite(static_cast<ComputeType<T>>(to));
   } else {
     int64_t number = 0;
     if (value.get(number) != simdjson::SUCCESS || !std::in_range<T>(number)) return false;
@@ -143,6 +148,8 @@ class Elements {
     }
     if (read(value, *to_++)) return {};
     std::string what = "expected a " + std::string(name(dtype_of<T>)) + ", found " + kind_of(value);
+    if (value.is_number() && !std::is_same_v<T, std::string> && !std::is_same_v<T, bool>)
+      what += std::is_floating_point_v<T> || !value.is_double() ? ", which is too large" : "";
     if (!table_) return Mistake{"", what};
     if (const size_t number = static_cast<size_t>(to_ - 1 - begin_) % width_; number < table_->columns.size())
       what += ", for column '" + table_->columns[number] + '\'';
@@ -323,10 +330,12 @@ class InputReader {
   ModelRequest& request_;
 };
 
-/// Returns whether all instances are objects with columns of the table, and not with inputs of the model.
+/// Returns whether all instances are objects with columns of the table, and not with inputs of the model, or texts for its only
+/// column.
 bool are_table_rows(const simdjson::dom::array& instances, const runs::TableObjects& table) {
   if (table.columns().empty()) return false;
   return std::ranges::all_of(instances, [&](element instance) {
+    if (instance.is_string()) return table.columns().size() == 1;
     if (!has_names(instance)) return false;
     for (const auto& [key, value] : simdjson::dom::object(instance))
       if (table.is_only_input(key) || bytes_of(value)) return false;
@@ -337,7 +346,12 @@ bool are_table_rows(const simdjson::dom::array& instances, const runs::TableObje
 Status read_table_rows(const simdjson::dom::array& instances, const std::string& place,
                        const runs::TableObjects& table, ModelRequest& request) {
   std::string lines;
-  for (const element instance : instances) lines += simdjson::minify(instance) + '\n';
+  for (const element instance : instances) {
+    if (instance.is_string())
+      lines.append("{").append(nlohmann::json(table.columns()[0].name).dump()).append(":");
+    lines += simdjson::minify(instance);
+    lines += instance.is_string() ? "}\n" : "\n";
+  }
   TROUPE_ASSIGN(request.inputs, table.read(lines, request.rows, place));
   return {};
 }
@@ -373,6 +387,24 @@ Status read_instances(const simdjson::dom::array& instances, const std::string& 
   return status_of(place, InputReader(signature, table, bytes, request).read_rows(instances));
 }
 
+/// Fails for members that a request does not have, and for two that say in two ways what the inputs are.
+Status check_members(element root) {
+  std::string_view inputs;  // the member that has them
+  for (const auto& [key, value] : simdjson::dom::object(root)) {
+    if (key == "signature_name") continue;
+    if (key == "context")
+      return unimplemented("context: not available yet; each example must have all inputs");
+    if (key != "instances" && key != "inputs" && key != "examples")
+      return invalid_argument("the body has the member '" + std::string(key) +
+                              "'; allowed are signature_name and one of instances, inputs and examples");
+    if (!inputs.empty())
+      return invalid_argument("the body has both " + std::string(inputs) + " and " + std::string(key) +
+                              "; only one of instances, inputs and examples is allowed");
+    inputs = key;
+  }
+  return {};
+}
+
 Result<ModelRequest> parsed(simdjson::dom::parser& parser, const std::string& body, const Model& model,
                             const runs::TableObjects* table) try {
   element root;
@@ -382,6 +414,7 @@ Result<ModelRequest> parsed(simdjson::dom::parser& parser, const std::string& bo
                               " bytes");
   if (error != simdjson::SUCCESS) return not_json(body, simdjson::error_message(error));
   if (!root.is_object()) return invalid_argument("the body must be an object, found " + kind_of(root));
+  TROUPE_RETURN_IF_FAILED(check_members(root));
   ModelRequest request;
   request.signature = Model::predict;
   if (const auto given = member(root, "signature_name")) {

@@ -6,7 +6,8 @@
 //   {"examples": [{"NAME": value, ...}, ...]}        for classify and regress: by rows
 //
 // A value is a number, text, true or false, {"b64": "..."} for bytes, or lists of these, as deep as the tensor has dimensions. For
-// a model that was trained from a table, an instance may also be an object with the columns of the table, and null is a gap.
+// a model that was trained from a table, an instance may also be an object with the columns of the table, or the text of its only
+// column, and null is a gap.
 #pragma once
 
 #include <memory>

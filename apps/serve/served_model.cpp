@@ -1,5 +1,7 @@
 #include "apps/serve/served_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -27,11 +29,13 @@ std::string files_in(Disk& disk, const std::string& folder, int levels = 4) {
 
 Result<std::unique_ptr<ServedModel>> ServedModel::open(Disk& disk, ServedModelOptions options) {
   std::unique_ptr<ServedModel> model(new ServedModel(disk, std::move(options)));
-  if (!disk.info(model->options_.path))
+  const auto info = disk.info(model->options_.path);
+  if (!info && info.status().code() != Code::NotFound) return info.status();  // of a store of objects, say
+  if (!info)
     return not_found("there is no run or model '" + model->options_.path + "'" +
                      config::nearest_beside(disk, model->options_.path));
-  const Status status = model->refresh();
-  if (model->versions().empty()) return status;
+  const std::vector<Status> failures = model->refresh();
+  if (model->versions().empty() || !model->without_version_.empty()) return failures.front();
   return model;
 }
 
@@ -58,6 +62,13 @@ std::vector<int64_t> ServedModel::versions() const {
   return numbers;
 }
 
+std::map<int64_t, Status> ServedModel::failures() const {
+  const std::lock_guard guard(mutex_);
+  std::map<int64_t, Status> failures;
+  for (const auto& [number, failed] : failed_) failures.emplace(number, failed.why);
+  return failures;
+}
+
 /// Returns the versions to serve, of those that there are.
 std::vector<VersionPlace> ServedModel::wanted(const std::vector<VersionPlace>& found) const {
   if (options_.all_versions) return found;
@@ -71,7 +82,7 @@ std::vector<VersionPlace> ServedModel::wanted(const std::vector<VersionPlace>& f
 }
 
 Result<std::shared_ptr<Version>> ServedModel::load_version(const VersionPlace& place) const {
-  TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk_, place.path, {}, {.threads = options_.threads}));
+  TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk_, place.path, {}, options_.load));
   try {
     run.model.prepare();
   } catch (const Error& error) {
@@ -86,45 +97,72 @@ Status ServedModel::add_version(const VersionPlace& place) {
   constexpr auto retry = std::chrono::minutes(1);  // files may change without another size
   const auto now = std::chrono::steady_clock::now();
   std::string files = files_in(disk_, place.path);
-  Failed& failed = failed_[place.number];
-  const bool is_known = failed.files == files;
-  if (is_known && now - failed.when < retry) return {};
+  std::unique_lock lock(mutex_);
+  const auto failed = failed_.find(place.number);
+  const bool is_known = failed != failed_.end() && failed->second.files == files;
+  if (is_known && now - failed->second.when < retry) return {};
+  lock.unlock();
   auto version = load_version(place);
+  lock.lock();
   if (!version) {
-    failed = {std::move(files), now};
-    return is_known ? Status()
-                    : Status(version.status().code(), place.path + ": " + version.status().message());
+    Status why(version.status().code(), place.path + ": " + version.status().message());
+    failed_.insert_or_assign(place.number, Failed{std::move(files), now, why});
+    if (is_known) return {};
+    return {why.code(), "version " + std::to_string(place.number) + " was not loaded: " + why.text()};
   }
   failed_.erase(place.number);
-  const std::lock_guard guard(mutex_);
   versions_.emplace(place.number, std::move(*version));
   return {};
 }
 
-Status ServedModel::refresh() {
-  const auto found = find_versions(disk_, options_.path);
-  const std::string before = std::exchange(not_found_, found ? "" : found.status().text());
-  if (!found) return before == not_found_ ? Status() : found.status();
-  const std::vector<VersionPlace> places = wanted(*found);
+/// Returns a failure for each label that stands for a version which is not there, once.
+std::vector<Status> ServedModel::check_labels(const std::vector<VersionPlace>& found) {
+  std::string known;
+  for (const VersionPlace& place : found)
+    known.append(known.empty() ? "" : ", ").append(std::to_string(place.number));
+  std::vector<Status> failures;
+  for (const auto& [label, number] : options_.labels) {
+    if (std::ranges::find(found, number, &VersionPlace::number) != found.end())
+      without_version_.erase(label);
+    else if (without_version_.insert(label).second)
+      failures.push_back(
+          not_found(fmt::format("the label '{}' stands for version {}, which is not in {}; there are {}",
+                                label, number, options_.path, known)));
+  }
+  return failures;
+}
+
+/// Drops the versions that are not at these places. The newest one stays if none of these is loaded.
+void ServedModel::drop_others(const std::vector<VersionPlace>& places) {
   const auto is_there = [&](int64_t number) {
     return std::ranges::find(places, number, &VersionPlace::number) != places.end();
   };
-  std::erase_if(failed_, [&](const auto& one) { return !is_there(one.first); });
-  Status failure;
-  for (const VersionPlace& place : places) {
-    const auto known = versions();
-    if (std::ranges::find(known, place.number) != known.end()) continue;
-    if (const Status status = add_version(place); !status.ok()) failure = status;
-  }
   std::vector<std::shared_ptr<Version>> dropped;  // destroyed after the lock is released
   const std::lock_guard guard(mutex_);
+  std::erase_if(failed_, [&](const auto& one) { return !is_there(one.first); });
+  const bool has_newest = versions_.contains(places.back().number);
   const auto newest = versions_.empty() ? 0 : versions_.rbegin()->first;
   for (auto at = versions_.begin(); at != versions_.end();) {
-    const bool stays = at->first == newest || is_there(at->first);
+    const bool stays = is_there(at->first) || (!has_newest && at->first == newest);
     if (!stays) dropped.push_back(std::move(at->second));
     at = stays ? std::next(at) : versions_.erase(at);
   }
-  return failure;
+}
+
+std::vector<Status> ServedModel::refresh() {
+  const auto found = find_versions(disk_, options_.path);
+  const std::string before = std::exchange(not_found_, found ? "" : found.status().text());
+  if (!found && before == not_found_) return {};
+  if (!found) return {found.status()};
+  std::vector<Status> failures = check_labels(*found);
+  const std::vector<VersionPlace> places = wanted(*found);
+  for (const VersionPlace& place : places) {
+    const auto known = versions();
+    if (std::ranges::find(known, place.number) != known.end()) continue;
+    if (Status status = add_version(place); !status.ok()) failures.push_back(std::move(status));
+  }
+  drop_others(places);
+  return failures;
 }
 
 }  // namespace troupe::serve

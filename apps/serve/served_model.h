@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,7 @@ struct ServedModelOptions {
   std::string name, path;
   bool all_versions = false;              ///< otherwise the newest one, and those with labels
   std::map<std::string, int64_t> labels;  ///< names of versions: "stable"
-  size_t threads = 0;                     ///< that compute; 0: one for each core
+  LoadOptions load;
   Batcher::Options batching;
 };
 
@@ -56,27 +57,34 @@ class ServedModel {
   Result<std::shared_ptr<Version>> find(const Wanted& wanted) const;
   /// Returns the numbers of the versions that are served, ascending.
   std::vector<int64_t> versions() const;
-  /// Loads new versions and drops old ones, as the folder says now. Blocks. Returns what could not be loaded, once: a version is
-  /// tried again when its files are others or, without a word, after a minute. One thread at a time.
-  Status refresh();
+  /// Returns the versions that should be served, but could not be loaded, and why.
+  std::map<int64_t, Status> failures() const;
+  /// Loads new versions and drops those that are no longer there, as the folder says now. If not even one that should be served can
+  /// be loaded, the newest one stays. Blocks. Returns what could not be loaded, and which labels stand for no version, each once: a
+  /// version is tried again when its files are others or, without a word, after a minute. One thread at a time.
+  std::vector<Status> refresh();
 
  private:
   struct Failed {
     std::string files;  ///< as files_in() says
     std::chrono::steady_clock::time_point when = {};
+    Status why;
   };
   ServedModel(Disk& disk, ServedModelOptions options) : disk_(disk), options_(std::move(options)) {}
   std::vector<VersionPlace> wanted(const std::vector<VersionPlace>& found) const;
   Status add_version(const VersionPlace& place);
   Result<std::shared_ptr<Version>> load_version(const VersionPlace& place) const;
+  std::vector<Status> check_labels(const std::vector<VersionPlace>& found);
+  void drop_others(const std::vector<VersionPlace>& places);
 
   Disk& disk_;
   const ServedModelOptions options_;
   mutable std::mutex mutex_;
   std::map<int64_t, std::shared_ptr<Version>> versions_;  ///< by number
-  // Of refresh():
   std::map<int64_t, Failed> failed_;  ///< by number, the versions that could not be loaded
-  std::string not_found_;             ///< why no version was found at the last call; empty: some were
+  // Of refresh():
+  std::set<std::string> without_version_;  ///< labels
+  std::string not_found_;                  ///< why no version was found at the last call; empty: some were
 };
 
 }  // namespace troupe::serve

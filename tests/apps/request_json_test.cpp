@@ -127,7 +127,12 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
       {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 3000000000, "t": "", "b": true}]})",
        "instances[0].n: expected a int32"},
       {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 1, "t": {"b64": "?"}, "b": true}]})",
-       "instances[0].t: expected a string, found an object"},
+       "instances[0].t: expected a string, found an object whose b64 is no text in base64"},
+      {R"({"instances": [[1e39, 2]]})",
+       "instances[0][0]: expected a float, found the number 1e+39, which is too large"},
+      {R"({"instances": [[1, 2]], "inputs": {"x": [[1, 2]]}})", "the body has both instances and inputs"},
+      {R"({"instances": [[1, 2]], "signatur_name": "all"})", "the body has the member 'signatur_name'"},
+      {R"({"examples": [{"x": [1, 2]}], "context": {}})", "context: not available yet"},
       {R"({"inputs": {"x": [[1, null]]}})", "inputs.x[0][1]: expected a float, found null"},
   };
   for (const auto& [body, expected] : cases)

@@ -257,6 +257,32 @@ BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
   BOOST_TEST(client.get("/v1/models/digits/metadata").json().at("model_spec").at("version") == "2");
 }
 
+BOOST_AUTO_TEST_CASE(a_version_whose_folder_is_removed_is_served_no_more) {
+  for (const char* const number : {"1", "2"}) {
+    Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
+    BOOST_TEST_REQUIRE(exporting.end() == 0, exporting.output());
+  }
+  serve({"my digits=" + path("models")});
+  Plain client(port);
+  const auto newest = [&] {
+    return client.get("/v1/models/my%20digits/metadata").json().at("model_spec").at("version");
+  };
+  BOOST_TEST(newest() == "2");
+  fs::remove_all(path("models/2"));
+  BOOST_TEST(test::comes_true([&] { return newest() == "1"; }));
+  BOOST_TEST(client.get("/v1/models/my%20digits").json().at("model_version_status").size() == 1u);
+  BOOST_TEST(client.post("/v1/models/my%20digits:predict", digits(1)).status == 200u);
+  BOOST_TEST(client.post("/v1/models/my%20digits/versions/2:predict", digits(1)).status == 404u);
+  fs::create_directory(path("models/3"));
+  std::ofstream(path("models/3/saved_model.pb")) << "no model";
+  BOOST_TEST(server->wait_for("version 3 was not loaded"), server->output());
+  const Json states = client.get("/v1/models/my%20digits").json().at("model_version_status");
+  BOOST_TEST(states[0].at("state") == "END");
+  BOOST_TEST(!states[0].at("status").at("error_message").get<std::string>().empty());
+  BOOST_TEST(states[1].at("state") == "AVAILABLE");
+  BOOST_TEST(newest() == "1");
+}
+
 BOOST_AUTO_TEST_CASE(a_broken_version_is_reported_once) {
   for (const char* const number : {"1", "2"}) {
     Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
@@ -266,9 +292,9 @@ BOOST_AUTO_TEST_CASE(a_broken_version_is_reported_once) {
   serve({"digits=" + path("models")});
   fs::copy(path("whole"), path("models/3"), fs::copy_options::recursive);
   fs::resize_file(path("models/3/saved_model.pb"), 1000);
-  BOOST_TEST(server->wait_for("a new version was not loaded"), server->output());
+  BOOST_TEST(server->wait_for("was not loaded"), server->output());
   fs::resize_file(path("models/3/saved_model.pb"), 900);  // another change of the files
-  BOOST_TEST(server->wait_for("a new version was not loaded"), server->output());
+  BOOST_TEST(server->wait_for("was not loaded"), server->output());
   fs::rename(path("whole"), path("models/4"));
   Plain client(port);
   const auto is_newest = [&] {
@@ -276,7 +302,7 @@ BOOST_AUTO_TEST_CASE(a_broken_version_is_reported_once) {
   };
   BOOST_TEST(test::comes_true(is_newest));
   server->end(SIGTERM);
-  BOOST_TEST(std::count(server->output().begin(), server->output().end(), '\n') == 3, server->output());
+  BOOST_TEST(std::count(server->output().begin(), server->output().end(), '\n') == 4, server->output());
 }
 
 // Limits.
@@ -285,6 +311,12 @@ BOOST_AUTO_TEST_CASE(large_requests_are_refused) {
   serve({path("served/001"), "--max-body", "1000"});
   BOOST_TEST(Plain(port).post(predict, digits(1)).status == 200u);
   BOOST_TEST(Plain(port).post(predict, digits(100)).status == 413u);
+  // A client that reads when it has sent everything.
+  const std::string body(size_t{8} << 20, ' ');
+  Plain client(port);
+  asio::write(client.stream(), asio::buffer(std::string("POST ") + predict + " HTTP/1.1\r\nContent-Length: " +
+                                            std::to_string(body.size()) + "\r\n\r\n" + body));
+  BOOST_TEST(client.read().status == 413u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_http_is_refused) {
@@ -367,7 +399,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_said) {
   says({"serve", path("served"), path("served/001")}, 2,
        "two models have the name 'served'; NAME=PATH gives one another name");
   says({"serve", path("served"), "--label", "stable"}, 2, "expected LABEL=VERSION");
+  says({"serve", path("served"), "--label", "stable=1", "--label", "stable=2"}, 2,
+       "model 'served' has this label already");
+  says({"serve", path("served"), "--label", "none:stable=1"}, 2, "no model has the name 'none'");
+  says({"serve", path("served"), "--label", "stable=7"}, 2,
+       "the label 'stable' stands for version 7, which is not in");
+  for (const std::string name : {"", "a:b"})
+    says({"serve", name + '=' + path("served")}, 2, "is no name of a model");
   says({"serve", path("served"), "--address", "nowhere"}, 2, "'nowhere' is not an IP address");
+  says({"serve", path("served"), "--certificate", path("none.pem"), "--key", path("none.key")}, 2,
+       "none.pem cannot be read: No such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(https) {

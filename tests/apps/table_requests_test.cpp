@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/http_client.h"
@@ -130,6 +131,19 @@ BOOST_AUTO_TEST_CASE(a_missing_member_is_named_where_there_are_no_gaps) {
   BOOST_TEST(predicted("small", "{\"y\": null, \"b\": 2, \"a\": 1}\n") == in_order);
 }
 
+BOOST_AUTO_TEST_CASE(a_column_is_there_once) {
+  train_small("header = true\nlabel = \"y\"\n");
+  const auto says = [&](const std::string& lines, const std::string& what) {
+    const std::string output = predicted("small", lines, 3);
+    BOOST_TEST(output.find(what) != std::string::npos, output);
+  };
+  const std::string good = "{\"a\": 1, \"b\": 2}\n";
+  says(good + "{\"a\": 1, \"b\": 2, \"A\": 3}\n",
+       "row 2: the members 'a' and 'A' may both be the column 'a'");
+  says(good + "{\"a\": 1, \"b\": 2, \"b\": 3}\n", "row 2: the member 'b' is there twice");
+  says(good + "{\"a\": [1], \"b\": 2}\n", "row 2: the member 'a' is a list; only a text may be a list");
+}
+
 // The model takes its features by name, in the order of the table from which it was trained.
 BOOST_AUTO_TEST_CASE(a_table_may_have_its_columns_in_another_order) {
   train_small("header = true\nlabel = \"y\"\n");
@@ -142,6 +156,36 @@ BOOST_AUTO_TEST_CASE(a_table_may_have_its_columns_in_another_order) {
   BOOST_TEST(of_table("eval", "y,b,a\n-1,2,1\n5,3,8\n") == of_table("eval", "a,b,y\n1,2,-1\n8,3,5\n"));
   BOOST_TEST(of_table("predict", "4,9\n7,0.5\n", 2)
                  .find("in.csv: there is no column 'a', which is one of data.features") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(predictions_keep_columns_of_the_files) {
+  train_small("header = true\nlabel = \"y\"\n");
+  const auto kept = [&](const std::string& columns, const std::string& file, const Arguments& more = {},
+                        int code = 0) {
+    Arguments arguments = {"predict", path("small"), file, "--keep", columns};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return output_of(arguments, code);
+  };
+  const std::string one = folder.write("one.csv", "id,a,name,b\n07,4,\"Ann, the first\",9\n8,7,,0.5\n");
+  const std::string plain = output_of({"predict", path("small"), one});
+  std::istringstream lines(plain);
+  std::string header, first, second;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  std::getline(lines, second);
+  BOOST_TEST(kept("name,id", one) ==
+             "name,id," + header + "\n\"Ann, the first\",07," + first + "\n,8," + second + '\n');
+  const std::string two = folder.write("two.csv", "name,id,b,a\nZoe,9,9,4\n");
+  BOOST_TEST(kept("id", one, {two}) ==
+             "id," + header + "\n07," + first + "\n8," + second + "\n9," + first + '\n');
+  const std::string objects = folder.write("in.jsonl", "{\"a\": 4, \"b\": 9, \"y\": -5}\n");
+  BOOST_TEST(kept("y", objects) == "y," + header + "\n-5," + first + '\n');
+  BOOST_TEST(kept("idd", one, {}, 2).find("there is no column 'idd'") != std::string::npos);
+  const std::string taken = folder.write("taken.csv", "a,b,value\n1,2,3\n");
+  BOOST_TEST(kept(header, taken, {}, 2).find("an output of the model has the same name") !=
+             std::string::npos);
+  const std::string labelled = folder.write("labelled.csv", "label,a,b,note\n5,4,9,\"a \"\"b\"\"\"\n");
+  BOOST_TEST(kept("label,note", labelled) == "note," + header + ",label\n\"a \"\"b\"\"\"," + first + ",5\n");
 }
 
 // Targets that are columns of the table are needed for training and evaluation alone.
@@ -261,7 +305,8 @@ BOOST_AUTO_TEST_CASE(mistakes_in_objects_are_named_and_end_nothing) {
       {R"({"body_mass_g": "heavy"}])",
        "instances[1], column 4 ('body_mass_g'): 'heavy' is not a finite number; a gap is an empty field"},
       {R"({"body_mass_g": true}])", "instances[1], column 4 ('body_mass_g'): 'true' is not a finite number"},
-      {R"({"body_mass_g": [1, 2]}])", "instances[1], column 4 ('body_mass_g'): '1 2' is not a finite number"},
+      {R"({"body_mass_g": [1, 2]}])",
+       "instances[1]: the member 'body_mass_g' is a list; only a text may be a list, of its words"},
       {R"({"body_mass_g": 1e39}])",
        "instances[1], column 4 ('body_mass_g'): '1e+39' is too large for a float, which is at most 3.4e38"},
       {R"({"body_mass_g": {"kg": 3}}])",
@@ -325,6 +370,7 @@ BOOST_AUTO_TEST_CASE(texts_are_served_by_rows) {
   const std::string lines = "{\"text\": \"a great movie\"}\n{\"text\": \"boring\"}\n";
   serve(path("reviews"));
   const Json got = served("reviews:predict", R"([{"text": "a great movie"}, {"text": "boring"}])");
+  BOOST_TEST(served("reviews:predict", R"(["a great movie", "boring"])") == got);
   BOOST_TEST(predicted("reviews", lines) == "class\n" + got[0].at("class").get<std::string>() + '\n' +
                                                 got[1].at("class").get<std::string>() + '\n');
   check_refused("reviews:predict", R"([{"txt": "good"}])",

@@ -311,6 +311,33 @@ BOOST_AUTO_TEST_CASE(outputs_that_are_inputs_or_constants) {
   BOOST_TEST(model.run({{"x", x}}, "alone").at("y").as<float>()[0] == 1.0f);
 }
 
+BOOST_AUTO_TEST_CASE(a_small_file_of_a_large_image_is_refused) {
+  const TemporaryFolder folder;
+  const std::string path = write_model(folder, [](interop::MetaGraph& meta) {
+    const Scope g(meta.graph);
+    const Output image = placeholder(g, DType::UInt8, {-1, -1, 1}, "image"),
+                 file = placeholder(g, DType::String, PartialShape::scalar(), "file");
+    meta.signatures["encode"] = {{}, {{"image", image}}, {{"file", encode_png(g, image)}}};
+    meta.signatures["decode"] = {{}, {{"file", file}}, {{"size", shape(g, decode_png(g, file))}}};
+  });
+  const auto decoded = [&](const Tensor& file, const LoadOptions& options) {
+    return failure_of([&] { load(path, options).run({{"file", file}}, "decode"); });
+  };
+  const auto file_of = [&](int64_t height, int64_t width) {
+    Tensor image = value_or_throw(Tensor::allocate(DType::UInt8, Shape{height, width, 1}));
+    std::ranges::fill(image.write<uint8_t>(), uint8_t{0});
+    return load(path).run({{"image", image}}, "encode").at("file");
+  };
+  const Tensor small = file_of(40, 50), large = file_of(4000, 5000);
+  BOOST_TEST(decoded(small, {.image_elements = 2000}).ok());
+  const Status refused = decoded(small, {.image_elements = 1999});
+  BOOST_TEST(refused.text().find("[40,50,1], which are 2000 elements; at most 1999 are allowed here") !=
+                 std::string::npos,
+             refused.text());
+  BOOST_TEST(decoded(large, {}).ok());
+  BOOST_TEST((decoded(large, {.memory = 8 << 20}).code() == Code::ResourceExhausted));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace troupe::test

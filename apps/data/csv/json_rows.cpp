@@ -3,7 +3,6 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "apps/data/table_column.h"
@@ -54,6 +53,13 @@ bool read_field(element value, std::string& field) {
   return true;
 }
 
+/// Says that two members of an object are the same column.
+std::string same_column(std::string_view first, std::string_view second, const std::string& column) {
+  if (first == second) return "the member '" + std::string(first) + "' is there twice";
+  return "the members '" + std::string(first) + "' and '" + std::string(second) +
+         "' may both be the column '" + column + "'; write its name as the file has it";
+}
+
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -76,14 +82,10 @@ Status JsonRows::add_names(const std::vector<std::string_view>& members) {
   for (const std::string_view member : members)
     if (const auto at = std::ranges::find(names_, member); at != names_.end())
       exact_.insert(static_cast<size_t>(at - names_.begin()));
-  std::map<size_t, std::string_view> found;  // the member of each column
+  std::set<size_t> found;  // columns
   for (const std::string_view member : members) {
     if (!column_of(member)) names_.emplace_back(member);
-    const auto [column, is_new] = found.emplace(*column_of(member), member);
-    if (!is_new && column->second != member)
-      return data_loss("the members '" + std::string(column->second) + "' and '" + std::string(member) +
-                       "' may both be the column '" + names_[column->first] +
-                       "'; write its name as the file has it");
+    found.insert(*column_of(member));
   }
   std::vector<std::string_view> lacking;
   for (size_t i = 0; i < given_; ++i)
@@ -120,11 +122,18 @@ Result<std::string_view> JsonRows::row(std::string_view line) {
   }
   if (names_.empty()) return data_loss("the first object has no members");
   fields_.assign(names_.size(), {});
+  members_.assign(names_.size(), {});
   for (const auto& [name, value] : object) {
     const auto column = column_of(name);
     if (!column)
       return data_loss("the member '" + std::string(name) + "' is no column; the columns are " +
                        joined(names_));
+    std::string_view& member = members_[*column];
+    if (member.data()) return data_loss(same_column(member, name, names_[*column]));
+    member = name;
+    if (value.is_array() && !may_be_list_.empty() && !may_be_list_[*column])
+      return data_loss("the member '" + std::string(name) +
+                       "' is a list; only a text may be a list, of its words");
     if (!read_field(value, fields_[*column]))
       return data_loss(
           "the member '" + std::string(name) +

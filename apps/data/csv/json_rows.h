@@ -24,9 +24,11 @@ class JsonRows {
 
   /// Returns the names of the columns. Not empty after the first line.
   const std::vector<std::string>& names() const { return names_; }
+  /// Says which columns, of all of them, may be lists; before that all may.
+  void set_may_be_list(std::vector<bool> columns) { may_be_list_ = std::move(columns); }
   /// Returns the fields of a line, in the order of the names, as CsvRow takes them; valid until the next call. Fails with DataLoss
-  /// if the line is no object, has a member that is no column, or a value that is no field, or if a member of the first line is so
-  /// similar to a given name that it may be a typing error, or two members are other spellings of it.
+  /// if the line is no object, has a member that is no column, two members that are the same one, or a value that is no field, or
+  /// if a member of the first line is so similar to a given name that it may be a typing error.
   Result<std::string_view> row(std::string_view line);
 
  private:
@@ -38,10 +40,12 @@ class JsonRows {
 
   const char delimiter_;
   std::vector<std::string> names_;
-  const size_t given_;               ///< how many names were given, those at the front
-  std::set<size_t> exact_;           ///< the given names that members of the first line have exactly
-  bool takes_more_;                  ///< until the first line
-  std::vector<std::string> fields_;  ///< of the row, by column
+  const size_t given_;                     ///< how many names were given, those at the front
+  std::set<size_t> exact_;                 ///< the given names that members of the first line have exactly
+  bool takes_more_;                        ///< until the first line
+  std::vector<bool> may_be_list_;          ///< by column; empty: all may
+  std::vector<std::string> fields_;        ///< of the row, by column
+  std::vector<std::string_view> members_;  ///< that the fields come from; empty: none
   std::string row_;
   std::unique_ptr<Parser> parser_;
 };

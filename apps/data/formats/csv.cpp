@@ -101,6 +101,7 @@ class CsvReader final : public RecordReader {
     schema_ = layout_.fields;
     first_row_ = lines_.row();
     TROUPE_RETURN_IF_FAILED(check_names_of_columns(first));
+    if (json_) json_->set_may_be_list(columns_of_text());
     skips_unlabelled_ = option<std::string>(source_.options, "unlabelled", "error") == "skip";
     if (json_ || !has_csv_header(source_.options)) lines_.seek(row_begin_, first_row_ - 1);
     return {};
@@ -167,6 +168,20 @@ class CsvReader final : public RecordReader {
     for (size_t i = 0; i < first.size(); ++i)
       if (layout_.columns[i].use != CsvUse::Skipped && !is_utf8(first[i])) return not_utf8(i, first[i]);
     return {};
+  }
+
+  /// Returns which columns are texts, or are not read.
+  std::vector<bool> columns_of_text() const {
+    std::vector<bool> result;
+    for (const CsvColumn& column : layout_.columns) {
+      bool is_text = column.use == CsvUse::String || column.use == CsvUse::Skipped;
+      if (column.use == CsvUse::String && !source_.columns.empty()) {
+        const auto of = std::ranges::find(source_.columns, schema_[column.field].name, &TableColumn::name);
+        is_text = of == source_.columns.end() || of->type == ColumnType::Text;
+      }
+      result.push_back(is_text);
+    }
+    return result;
   }
 
   /// Returns the most rows to read at once, which have memory before they are read. If the file is not compressed, no more are

@@ -22,6 +22,9 @@ using AllocateImage = FunctionRef<Result<void*>(std::span<const int64_t> dims)>;
 
 inline constexpr int64_t most_image_elements = (int64_t{1} << 29) - 1;
 
+/// The attribute with which a node that decodes images may have a lower limit.
+inline constexpr std::string_view image_elements_attr = "_image_elements";
+
 /// Fails with InvalidArgument, naming the format, if the dimensions have more elements than that, or one is not positive.
 Status check_image_dims(std::string_view format, std::span<const int64_t> dims);
 

@@ -53,11 +53,13 @@ class Decoding {
       return decode(wide_png, [&](std::span<const int64_t> dims) { return output(dims); });
     const DType decoded = wide_png ? DType::UInt16 : DType::UInt8;
     Tensor image;
-    TROUPE_RETURN_IF_FAILED(decode(wide_png, [&](std::span<const int64_t> dims) -> Result<void*> {
+    const auto allocate = [&](std::span<const int64_t> dims) -> Result<void*> {
+      TROUPE_RETURN_IF_FAILED(check_limit(dims));
       TROUPE_ASSIGN(const Shape shape, Shape::make(dims, decoded));
       TROUPE_ASSIGN(image, Tensor::allocate(decoded, shape, context_.device().host_memory()));
       return static_cast<void*>(image.mutable_data());
-    }));
+    };
+    TROUPE_RETURN_IF_FAILED(decode(wide_png, allocate));
     return convert(image);
   }
 
@@ -66,11 +68,23 @@ class Decoding {
 
   /// Returns memory of the output. DecodeGif makes an animation of an image.
   Result<void*> output(std::span<const int64_t> dims) {
+    TROUPE_RETURN_IF_FAILED(check_limit(dims));
     Dims all(dims);
     if (is("DecodeGif") && all.size() == 3) all = all.with(0, 1);
     TROUPE_ASSIGN(const Shape shape, Shape::make(all, dtype_));
     TROUPE_ASSIGN(Tensor* const tensor, context_.output(0, shape));
     return static_cast<void*>(tensor->mutable_data());
+  }
+
+  /// Checks the limit that the node has beside that of all images.
+  Status check_limit(std::span<const int64_t> dims) const {
+    const auto most = attr_or<int64_t>(node_, image_elements_attr, most_image_elements);
+    int64_t elements = 1;
+    for (const int64_t dim : dims) elements *= dim;
+    if (elements <= most) return {};
+    return invalid_argument(
+        "the image has the dimensions " + PartialShape({dims.begin(), dims.end()}).text() + ", which are " +
+        std::to_string(elements) + " elements; at most " + std::to_string(most) + " are allowed here");
   }
 
   Status check_format() const {
