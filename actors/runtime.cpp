@@ -63,7 +63,11 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
 
 Status check_devices(const RuntimeOptions& options) {
   size_t count = 0;
+  std::set<std::pair<std::string, int>> names;
   for (const TaskOptions& task : options.tasks) {
+    if (!names.emplace(task.job, task.task).second)
+      return invalid_argument("RuntimeOptions::tasks has task " + std::to_string(task.task) + " of job '" +
+                              task.job + "' twice");
     if (task.cpus < 1)
       return invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus));
     for (const int id : task.more_cpus)
@@ -253,11 +257,16 @@ std::string Runtime::transport_of(const std::string& task) const {
 
 NodeServices& Runtime::services() const { return *impl_->services; }
 
-Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Runtime::Runtime(const RuntimeOptions& options) : impl_(std::make_shared<Impl>(options)) {}
 Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Runtime::~Runtime() = default;
 
-void Runtime::join() { impl_->join(); }
+void Runtime::join() {
+  if (!impl_->options.cluster)
+    throw Error(failed_precondition("the runtime has no cluster to join (RuntimeOptions::cluster)"));
+  if (impl_->joined) throw Error(failed_precondition("the runtime has joined its cluster before"));
+  impl_->join();
+}
 
 std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->library->ops; }
 
@@ -266,7 +275,7 @@ Session Runtime::session(const Graph& graph, const SessionOptions& options) {
   SessionOptions own = options;
   if (!own.share_state) own.share_state = impl_->options.cluster.has_value();
   return open_session(*impl_->node, *impl_->tasks.front(), impl_->process->random_id(), graph,
-                      std::move(workers), own);
+                      std::move(workers), own, impl_);
 }
 
 std::unique_ptr<ClientNode> Runtime::Impl::connect(const MasterOptions& master, int64_t deadline) const {
@@ -292,8 +301,8 @@ size_t Runtime::reset_cluster(const MasterOptions& master, const std::vector<std
 
 Session Runtime::connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options) {
   const int64_t deadline = impl_->loop->now() + options.start_timeout.count();
-  auto client = impl_->connect(master, deadline);
-  return open_remote_session(std::move(client), master.endpoint, graph, options, deadline);
+  const std::shared_ptr<ClientNode> client = impl_->connect(master, deadline);
+  return open_remote_session(client, master.endpoint, graph, options, deadline, impl_);
 }
 
 std::vector<std::string> Runtime::devices() const {

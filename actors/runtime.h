@@ -1,7 +1,7 @@
 // Runtime: Troupe embedded in a process: its threads, devices and actors. A runtime has one or several tasks in this process,
-// or it is one task of a cluster of processes. There are no globals: two runtimes share nothing, not even variables. A runtime
-// must outlive its sessions. Its functions may be called from any thread. Public header: it uses only std and Troupe's own
-// types.
+// or it is one task of a cluster of processes. There are no globals: two runtimes share nothing, not even variables. Its
+// sessions keep what they need of it alive. Its functions may be called from any thread. Public header: it uses only std and
+// Troupe's own types.
 #pragma once
 
 #include <chrono>
@@ -85,10 +85,10 @@ class Runtime {
   /// has no threads left, Unavailable if the process cannot listen at its endpoint, AlreadyExists if the endpoint is in use or
   /// an op or service of `extensions` has a name that is taken.
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Ends all actors and threads. All sessions must have been destroyed.
+  /// Ends all actors and threads, as soon as the last session is destroyed.
   ~Runtime();
-  /// Joins the cluster. Must be called once if RuntimeOptions::join_later is set, otherwise never. Throws as the constructor
-  /// does.
+  /// Joins the cluster, if RuntimeOptions::join_later is set. Throws as the constructor does, and FailedPrecondition if there is no
+  /// cluster to join, or it was called before.
   void join();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -139,7 +139,7 @@ class Runtime {
   Impl& impl() const { return *impl_; }
 
  private:
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace troupe

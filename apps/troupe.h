@@ -33,6 +33,8 @@
 #include "apps/training.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/custom_gradient.h"
+#include "graph/build/functional.h"
+#include "graph/build/functions.h"
 #include "graph/build/gradients.h"
 #include "graph/build/graph.h"
 #include "graph/build/host_function.h"

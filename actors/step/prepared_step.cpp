@@ -10,7 +10,11 @@ namespace troupe {
 
 namespace {
 
+/// Throws InvalidArgument for a timeout that is negative, as that of a deadline which has passed may be.
 void fill(wire::RunStep::Builder request, uint64_t handle, uint64_t call, const StepOptions& options) {
+  if (options.timeout.count() < 0)
+    throw Error(invalid_argument("the timeout of the step is " + std::to_string(options.timeout.count()) +
+                                 " ns; it must not be negative, and 0 stands for none"));
   request.setHandle(handle);
   request.setCall(call);
   request.setRemaining(static_cast<uint64_t>(options.timeout.count()));
@@ -91,7 +95,7 @@ struct PartialRun::State {
 
 PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
                                       const StepOptions& options) {
-  impl_->check_outputs(feeds, fetches);
+  held_by(impl_).check_outputs(feeds, fetches);
   if (options.profile) throw Error(invalid_argument("a partial run has no profile"));
   throw_if_failed(impl_->extend());
   PartialRun run;
@@ -124,7 +128,7 @@ PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const st
 std::vector<Tensor> Session::partial_run(const PartialRun& run,
                                          const std::vector<std::pair<Output, Tensor>>& feeds,
                                          const std::vector<Output>& fetches) {
-  if (!run.state_ || run.state_->session.lock() != impl_)
+  if (!run.state_ || run.state_->session.lock().get() != &held_by(impl_))
     throw Error(invalid_argument("the partial run was not set up by this session"));
   std::vector<Output> fed;
   std::vector<Tensor> tensors;

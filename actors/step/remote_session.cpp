@@ -25,7 +25,8 @@ Result<SessionParts> open(const std::shared_ptr<ClientNode>& client, const std::
   const Address master = read(opened->getMaster());
   TROUPE_ASSIGN(auto workers, read(opened->getWorkers()));
   TROUPE_ASSIGN(const auto to, node.directory.find(master));
-  return SessionParts{.connection = client,
+  return SessionParts{.owner = nullptr,
+                      .connection = client,
                       .endpoint = endpoint,
                       .node = node,
                       .master = to,
@@ -48,10 +49,14 @@ Result<uint64_t> reset_containers(ActorNode& node, const Address& server,
   return Message<wire::ContainersReset>(answer)->getStates();
 }
 
-Session open_remote_session(std::shared_ptr<ClientNode> client, const std::string& endpoint,
-                            const Graph& graph, const SessionOptions& options, int64_t deadline) {
+Session open_remote_session(const std::shared_ptr<ClientNode>& client, const std::string& endpoint,
+                            const Graph& graph, const SessionOptions& options, int64_t deadline,
+                            std::shared_ptr<void> owner) {
   auto parts = open(client, endpoint, graph, options, deadline);
-  if (parts) return std::move(*parts).open();
+  if (parts) {
+    parts->owner = std::move(owner);
+    return std::move(*parts).open();
+  }
   throw Error(
       Status(parts.status().code(), "cannot open a session at " + endpoint + ": " + parts.status().text()));
 }

@@ -10,9 +10,10 @@
 namespace troupe {
 
 /// Asks the member that the client is linked to for a session. The session owns the client. `endpoint` is that of the member, for
-/// errors. Throws Error.
-Session open_remote_session(std::shared_ptr<ClientNode> client, const std::string& endpoint,
-                            const Graph& graph, const SessionOptions& options, int64_t deadline);
+/// errors. The session keeps `owner` alive, which the client uses. Throws Error.
+Session open_remote_session(const std::shared_ptr<ClientNode>& client, const std::string& endpoint,
+                            const Graph& graph, const SessionOptions& options, int64_t deadline,
+                            std::shared_ptr<void> owner);
 
 /// Asks the member to reset these containers on all tasks of its cluster (Runtime::reset). Returns how many states were dropped.
 Result<uint64_t> reset_containers(ActorNode& node, const Address& server,

@@ -112,10 +112,12 @@ WorkerDevices worker_of(const TaskSites& task) {
 }
 
 Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const Graph& graph,
-                     std::vector<WorkerDevices> workers, const SessionOptions& options) {
+                     std::vector<WorkerDevices> workers, const SessionOptions& options,
+                     std::shared_ptr<void> owner) {
   const Address master = task.address("master", std::to_string(id));
   const ActorRef to = spawn_master(node, master, id, workers, options);
-  return SessionParts{.connection = nullptr,
+  return SessionParts{.owner = std::move(owner),
+                      .connection = nullptr,
                       .endpoint = {},
                       .node = node,
                       .master = to,
@@ -129,8 +131,17 @@ Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const 
 
 Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::Session(Session&&) noexcept = default;
-Session& Session::operator=(Session&&) noexcept = default;
-Session::~Session() = default;
+
+Session& Session::operator=(Session&& other) noexcept {
+  std::swap(impl_, other.impl_);
+  if (this != &other) Session(std::move(other));  // ends the session that was here
+  return *this;
+}
+
+Session::~Session() {
+  // Steps on other threads keep what they need of the session until they end.
+  if (impl_ && impl_.use_count() > 1) cancel();
+}
 
 std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& feeds,
                                  const std::vector<Output>& fetches, const StepOptions& options) {
@@ -141,7 +152,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
     tensors.push_back(tensor);
   }
   // Checked before the lookup, because an Output of another graph may equal one of a known step.
-  impl_->check_outputs(key.first, key.second);
+  held_by(impl_).check_outputs(key.first, key.second);
   PreparedStep step;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -157,7 +168,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  impl_->check_outputs(feeds, fetches);
+  held_by(impl_).check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();
@@ -169,7 +180,7 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
 }
 
 StepDescription Session::describe(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  impl_->check_outputs(feeds, fetches);
+  held_by(impl_).check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   Draft<wire::DescribeStep> draft;
   write_signature(impl_->parts.graph, feeds, fetches, *draft);
@@ -271,7 +282,7 @@ SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& opti
 }
 
 PendingSave Session::begin_save(const std::string& folder, const SaveOptions& options) {
-  const uint64_t state = impl_->next_state();
+  const uint64_t state = held_by(impl_).next_state();
   Draft<wire::HoldState> hold;
   hold->setState(state);
   hold->setContainer(as_text(impl_->parts.container));
@@ -302,7 +313,7 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
   // The variables get their devices when a step that contains them is prepared.
-  const std::vector<Output> variables = impl_->variables();
+  const std::vector<Output> variables = held_by(impl_).variables();
   if (!variables.empty()) prepare({}, variables);
   Draft<wire::RestoreCheckpoint> draft;
   impl_->set_location(*draft, folder);
@@ -314,15 +325,16 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
 
 std::vector<DeviceDescription> Session::devices() const {
   std::vector<DeviceDescription> devices;
-  for (const WorkerDevices& worker : impl_->parts.workers)
+  for (const WorkerDevices& worker : held_by(impl_).parts.workers)
     for (const DeviceInfo& device : worker.devices)
       devices.push_back({device.name.text(), device.name.type, device.memory, device.incarnation});
   return devices;
 }
 
 void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
+  Impl& session = held_by(impl_);
   const auto signature = [&](const Output& target) {
-    impl_->check_outputs({}, {target});
+    session.check_outputs({}, {target});
     return impl_->signature({}, {target}, Impl::Purpose::Step);
   };
   std::vector<QueueRunnerSteps> steps;
@@ -340,7 +352,7 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
 }
 
 void Session::start_queue_runners() {
-  const std::vector<QueueRunner> all = queue_runners(impl_->parts.graph);
+  const std::vector<QueueRunner> all = queue_runners(held_by(impl_).parts.graph);
   const size_t first = impl_->noted_runners_started.exchange(all.size());
   if (first == all.size()) return;
   try {
@@ -352,7 +364,7 @@ void Session::start_queue_runners() {
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
+  const int64_t deadline = held_by(impl_).parts.node.env.clock.now() + timeout.count();
   std::vector<ActorRef> stopped;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -368,12 +380,12 @@ void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
 }
 
 void Session::cancel() {
-  if (!impl_->closed.exchange(true))
+  if (!held_by(impl_).closed.exchange(true))
     impl_->engine().send(impl_->parts.master, Draft<wire::CloseSession>().finish());
 }
 
 void Session::close(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = impl_->parts.node.env.clock.now() + timeout.count();
+  const int64_t deadline = held_by(impl_).parts.node.env.clock.now() + timeout.count();
   if (impl_->closed.exchange(true)) return;
   const auto answer =
       impl_->engine().call(impl_->parts.master, Draft<wire::CloseSession>().finish(), deadline);

@@ -1,6 +1,6 @@
 // Session: runs steps of a graph for a client (white paper, section 2; features.md C1-C9). run() may be called from several
 // threads. The graph may grow between calls, but not during a call. Failures are thrown as Error, with op, node, device and
-// step where they are known. The runtime must outlive its sessions. The master of a session that Runtime::connect opened lives
+// step where they are known. The graph must outlive its sessions. The master of a session that Runtime::connect opened lives
 // in another process; when that process is lost, every call fails with Unavailable, which names its endpoint. Public header: it
 // uses only std and Troupe's own types.
 #pragma once
@@ -22,7 +22,8 @@
 namespace troupe {
 
 struct StepOptions {
-  /// If the step has not ended after this time, it fails with DeadlineExceeded and is aborted on all devices. 0: no limit.
+  /// If the step has not ended after this time, it fails with DeadlineExceeded and is aborted on all devices. 0: no limit. A
+  /// negative time is refused with InvalidArgument.
   std::chrono::nanoseconds timeout{0};
   /// Whether this is a step of training round `round`. The round then determines the numbers of random ops.
   bool training = false;
@@ -116,11 +117,13 @@ class Session {
  public:
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
+  /// Ends the session: steps that other threads run fail with Cancelled.
   ~Session();
 
   /// Runs a step: computes `fetches`, with the tensors of `feeds` in place of the outputs that they name. A fetch that is a
   /// control output (the result of Scope::group, or of an op without outputs) is a target: it is run for its effect. Returns
-  /// one tensor for each other fetch, in order.
+  /// one tensor for each other fetch, in order. Tensors are not copied: a result, and a variable that was assigned from a feed,
+  /// may share memory with it, so write only to tensors that are unique().
   std::vector<Tensor> run(const std::vector<std::pair<Output, Tensor>>& feeds,
                           const std::vector<Output>& fetches, const StepOptions& options = {});
   std::vector<Tensor> run(const std::vector<Output>& fetches, const StepOptions& options = {}) {

@@ -25,6 +25,8 @@ struct PreparedStep::State {
 
 /// What a session needs to work.
 struct SessionParts {
+  /// What the session keeps alive because it uses it, such as its runtime. Destroyed last.
+  std::shared_ptr<void> owner;
   /// The node of a session whose master is in another process, and the endpoint of that process; null and empty otherwise.
   std::shared_ptr<ClientNode> connection;
   std::string endpoint;
@@ -41,7 +43,14 @@ struct SessionParts {
   Status located(const Status& failure) const;
 };
 
-/// Shared by a session and its prepared steps.
+/// Returns what a session has. Throws FailedPrecondition if it was moved from.
+template <class Impl>
+Impl& held_by(const std::shared_ptr<Impl>& session) {
+  if (!session) throw Error(failed_precondition("the session has been moved to another object"));
+  return *session;
+}
+
+/// Shared by a session and the steps that run.
 struct Session::Impl {
   explicit Impl(SessionParts given) : parts(std::move(given)) {}
   ~Impl();

@@ -36,7 +36,7 @@ troupe_code troupe_session_save(troupe_session* session, const char* folder,
                                 const troupe_save_options* options, troupe_checkpoint** checkpoint) {
   return guarded([&] {
     const troupe::SaveOptions wanted = options_of(known(options));
-    auto saved = session_of(session).save(text(folder, "folder"), wanted);
+    auto saved = session_of(session)->save(text(folder, "folder"), wanted);
     if (checkpoint)
       *checkpoint = new troupe_checkpoint({std::move(saved.folder), wanted.round, wanted.note, {}, {}},
                                           std::move(saved.problem));
@@ -46,7 +46,7 @@ troupe_code troupe_session_save(troupe_session* session, const char* folder,
 troupe_code troupe_session_restore(troupe_session* session, const char* folder, const char* name,
                                    troupe_checkpoint** checkpoint) {
   return guarded([&] {
-    auto restored = session_of(session).restore(text(folder, "folder"), name ? name : "");
+    auto restored = session_of(session)->restore(text(folder, "folder"), name ? name : "");
     if (checkpoint) *checkpoint = new troupe_checkpoint(std::move(restored));
   });
 }

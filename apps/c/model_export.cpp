@@ -47,7 +47,7 @@ troupe_code troupe_session_export_saved_model(troupe_session* session, const cha
         throw troupe::Error(
             troupe::invalid_argument("two signatures have the name '" + name_of(signature) + "'"));
     }
-    troupe::export_saved_model(session_of(session), graph_of(session), text(folder, "folder"), exported);
+    troupe::export_saved_model(*session_of(session), graph_of(session), text(folder, "folder"), exported);
   });
 }
 
@@ -55,6 +55,6 @@ troupe_code troupe_session_export_onnx(troupe_session* session, const char* file
                                        const troupe_exported_signature* signature) {
   return guarded([&] {
     const troupe::ExportedSignature exported = signature_of(known(&needed(signature, "signature")));
-    troupe::export_onnx(session_of(session), graph_of(session), text(file, "file"), exported);
+    troupe::export_onnx(*session_of(session), graph_of(session), text(file, "file"), exported);
   });
 }

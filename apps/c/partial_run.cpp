@@ -4,6 +4,7 @@
 
 struct troupe_partial_run {
   std::shared_ptr<troupe::c::SharedSession> session;  ///< outlives the run
+  std::shared_ptr<void> partial_runs;                 ///< SharedSession::partial_runs
   troupe::PartialRun run;
 };
 
@@ -18,7 +19,8 @@ troupe_code troupe_partial_run_create(troupe_session* session, const troupe_step
     auto& result = needed(run, "run");
     const auto feeds = outputs_of(wanted.feeds, wanted.feed_count, "feeds");
     result = new troupe_partial_run{
-        shared, shared->session.partial_run_setup(feeds, fetches_of(wanted), options_of(wanted))};
+        shared, shared->partial_runs,
+        shared->session.partial_run_setup(feeds, fetches_of(wanted), options_of(wanted))};
   });
 }
 

@@ -97,7 +97,11 @@ troupe_code troupe_session_connect(troupe_graph* graph, const char* endpoint, co
   });
 }
 
-void troupe_session_destroy(troupe_session* session) { delete session; }
+void troupe_session_destroy(troupe_session* session) {
+  // A step of another thread has the session until it ends, so it must be told.
+  if (session && session->shared->partial_runs.use_count() == 1) session->shared->session.cancel();
+  delete session;
+}
 
 troupe_code troupe_session_device_count(const troupe_session* session, size_t* count) {
   return guarded([&] { needed(count, "count") = needed(session, "session").shared->devices.size(); });
@@ -112,17 +116,17 @@ troupe_code troupe_session_device(const troupe_session* session, size_t index, t
 
 troupe_code troupe_session_run(troupe_session* session, const troupe_step* step, troupe_tensor** results) {
   return guarded([&] {
-    troupe::Session& runner = session_of(session);
+    const auto runner = session_of(session);
     const troupe_step wanted = known(&needed(step, "step"));
     const auto stored = array(results, wanted.fetch_count, "results");
-    hand_over(runner.run(feeds_of(wanted), fetches_of(wanted), options_of(wanted)), stored);
+    hand_over(runner->run(feeds_of(wanted), fetches_of(wanted), options_of(wanted)), stored);
   });
 }
 
 troupe_code troupe_session_profile(troupe_session* session, const troupe_step* step, troupe_tensor** results,
                                    char** timeline, size_t* size) {
   return guarded([&] {
-    troupe::Session& runner = session_of(session);
+    const auto runner = session_of(session);
     const troupe_step wanted = known(&needed(step, "step"));
     const auto stored = array(results, wanted.fetch_count, "results");
     auto& text = needed(timeline, "timeline");
@@ -131,7 +135,7 @@ troupe_code troupe_session_profile(troupe_session* session, const troupe_step* s
     troupe::StepOptions options = options_of(wanted);
     options.profile = &traced.devices;
     traced.begin = now();
-    auto fetched = runner.run(feeds_of(wanted), fetches_of(wanted), options);
+    auto fetched = runner->run(feeds_of(wanted), fetches_of(wanted), options);
     traced.end = now();
     hand_over(troupe::trace::trace_json({traced}), text, length);
     hand_over(std::move(fetched), stored);
@@ -144,22 +148,22 @@ troupe_code troupe_session_describe(troupe_session* session, const troupe_step* 
     const troupe_step wanted = known(&needed(step, "step"));
     auto& stored = needed(text, "text");
     const auto feeds = outputs_of(wanted.feeds, wanted.feed_count, "feeds");
-    hand_over(session_of(session).describe(feeds, fetches_of(wanted)).text(), stored, needed(size, "size"));
+    hand_over(session_of(session)->describe(feeds, fetches_of(wanted)).text(), stored, needed(size, "size"));
   });
 }
 
 troupe_code troupe_session_start_queue_runners(troupe_session* session) {
-  return guarded([&] { session_of(session).start_queue_runners(); });
+  return guarded([&] { session_of(session)->start_queue_runners(); });
 }
 
 troupe_code troupe_session_stop_queue_runners(troupe_session* session, int64_t timeout_ns) {
-  return guarded([&] { session_of(session).stop_queue_runners(duration(timeout_ns, "timeout_ns")); });
+  return guarded([&] { session_of(session)->stop_queue_runners(duration(timeout_ns, "timeout_ns")); });
 }
 
 troupe_code troupe_session_cancel(troupe_session* session) {
-  return guarded([&] { session_of(session).cancel(); });
+  return guarded([&] { session_of(session)->cancel(); });
 }
 
 troupe_code troupe_session_close(troupe_session* session, int64_t timeout_ns) {
-  return guarded([&] { session_of(session).close(duration(timeout_ns, "timeout_ns")); });
+  return guarded([&] { session_of(session)->close(duration(timeout_ns, "timeout_ns")); });
 }

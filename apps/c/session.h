@@ -74,7 +74,7 @@ TROUPE_C troupe_code troupe_session_create(troupe_graph* graph, const troupe_ses
 TROUPE_C troupe_code troupe_session_connect(troupe_graph* graph, const char* endpoint,
                                             const troupe_cluster* cluster,
                                             const troupe_session_options* options, troupe_session** session);
-/// Ends the session, and with it its steps and its state.
+/// Ends the session, and with it its steps and its state, unless a partial run keeps it.
 TROUPE_C void troupe_session_destroy(troupe_session* session);
 /// Return how many devices the session may use, and one of them, as they were when it was opened. Fails with OutOfRange.
 TROUPE_C troupe_code troupe_session_device_count(const troupe_session* session, size_t* count);

@@ -16,6 +16,8 @@ struct SharedSession {
   std::shared_ptr<SharedGraph> graph;  ///< outlives the session
   Session session;
   std::vector<DeviceDescription> devices = session.devices();
+  /// Partial runs have it, too: they keep the session after its handle is destroyed.
+  std::shared_ptr<void> partial_runs = std::make_shared<char>();
 };
 
 /// Throws Error(InvalidArgument) if the number is negative.
@@ -33,6 +35,10 @@ struct troupe_session {
 
 namespace troupe::c {
 
-inline Session& session_of(troupe_session* session) { return needed(session, "session").shared->session; }
+/// Returns the session, which stays alive as long as the result.
+inline std::shared_ptr<Session> session_of(troupe_session* session) {
+  const auto& shared = needed(session, "session").shared;
+  return {shared, &shared->session};
+}
 
 }  // namespace troupe::c

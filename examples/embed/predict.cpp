@@ -5,6 +5,7 @@
 #include <troupe/inference.h>
 
 #include <cstdio>
+#include <cstring>
 
 namespace {
 
@@ -14,15 +15,15 @@ void print(const char* what, const std::vector<troupe::ModelTensor>& tensors) {
                 tensor.shape.text().c_str());
 }
 
-/// Returns one sample of zeros.
+/// Returns one sample of zeros, or of empty strings. The rows of a ragged input have one element, as its splits say.
 troupe::Tensor zeros(const troupe::ModelTensor& input) {
+  if (input.name.ends_with("_splits")) return troupe::Tensor::vector<int64_t>({0, 1});
   std::vector<int64_t> dims(input.shape.dims().begin(), input.shape.dims().end());
   for (int64_t& dim : dims)
     if (dim == troupe::unknown_dim) dim = 1;
   auto tensor = value_or_throw(
       troupe::Tensor::allocate(input.dtype, value_or_throw(troupe::Shape::make(dims, input.dtype))));
-  if (input.dtype == troupe::f32)
-    for (float& element : tensor.write<float>()) element = 0;
+  if (input.dtype != troupe::DType::String) std::memset(tensor.mutable_data(), 0, tensor.bytes());
   return tensor;
 }
 

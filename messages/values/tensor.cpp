@@ -38,14 +38,15 @@ Status Tensor::reallocate(DType dtype, const Shape& shape, Allocator& allocator)
 }
 
 Tensor Tensor::reshaped(const Shape& shape) const {
-  assert(shape.elements() == elements());
+  if (shape.elements() != elements()) fail("cannot have the shape " + shape.text());
   Tensor view = *this;
   view.shape_ = shape;
   return view;
 }
 
 Tensor Tensor::rows(int64_t begin, int64_t end) const {
-  assert(shape_.rank() >= 1 && 0 <= begin && begin <= end && end <= shape_[0]);
+  if (shape_.rank() == 0 || begin < 0 || begin > end || end > shape_[0])
+    fail("has no rows " + std::to_string(begin) + " to " + std::to_string(end));
   std::vector<int64_t> dims(shape_.dims().begin(), shape_.dims().end());
   dims[0] = end - begin;
   auto shape = Shape::make(dims, dtype_, INT64_MAX);

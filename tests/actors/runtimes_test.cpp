@@ -47,6 +47,8 @@ class Fit {
   bool has_learnt(float slope) { return std::abs(weight().item<float>() - slope) < 1e-3F; }
   void wait_for_ever() { session_->run({stuck_}); }
   bool is_waiting() { return session_->run({waiting_})[0].item<float>() > 0; }
+  PreparedStep endless_step() { return session_->prepare({}, {stuck_}); }
+  void end_session() { session_.reset(); }
   Session& session() { return *session_; }
   Runtime& runtime() { return runtime_; }
 
@@ -132,6 +134,42 @@ BOOST_AUTO_TEST_CASE(begin_and_end_in_many_threads) {
     });
   for (auto& thread : threads) thread.join();
   BOOST_TEST(learnt == 20);
+}
+
+BOOST_AUTO_TEST_CASE(stay_as_long_as_their_sessions) {
+  auto runtime = std::make_unique<Runtime>(RuntimeOptions{.threads = 1});
+  Graph graph(runtime->ops());
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {}, "x"), twice = mul(g, x, 2);
+  Session session = runtime->session(graph);
+  runtime.reset();
+  BOOST_TEST(session.run({{x, Tensor::scalar(3.0F)}}, {twice})[0].item<float>() == 6);
+  Session moved = std::move(session);
+  BOOST_TEST(moved.run({{x, Tensor::scalar(4.0F)}}, {twice})[0].item<float>() == 8);
+  const Status refused = test::failure_of([&] { session.run({twice}); });  // NOLINT(bugprone-use-after-move)
+  BOOST_TEST((refused.code() == Code::FailedPrecondition), refused.message());
+}
+
+BOOST_AUTO_TEST_CASE(end_the_steps_of_a_session_that_is_destroyed) {
+  Fit fit(2);
+  const PreparedStep step = fit.endless_step();
+  Status ended;
+  std::thread waiter([&] { ended = test::failure_of([&] { step.run({}); }); });
+  BOOST_TEST(test::comes_true([&] { return fit.is_waiting(); }));
+  fit.end_session();
+  waiter.join();
+  BOOST_TEST((ended.code() == Code::Cancelled), ended.message());
+  BOOST_TEST((test::failure_of([&] { step.run({}); }).code() == Code::Unavailable));
+}
+
+BOOST_AUTO_TEST_CASE(refuse_options_that_make_no_sense) {
+  const auto refused = [](const auto& call) { return test::failure_of(call).code(); };
+  BOOST_TEST((refused([] { Runtime runtime({.tasks = {{"a"}, {"a"}}}); }) == Code::InvalidArgument));
+  Fit fit(2, {.threads = 1});
+  BOOST_TEST((refused([&] { fit.runtime().join(); }) == Code::FailedPrecondition));
+  const PreparedStep step = fit.endless_step();
+  BOOST_TEST(
+      (refused([&] { step.run({}, {.timeout = std::chrono::milliseconds(-5)}); }) == Code::InvalidArgument));
 }
 
 BOOST_AUTO_TEST_CASE(leave_tensors_that_outlive_them) {
