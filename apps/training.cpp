@@ -115,6 +115,7 @@ Result<train::TrainerOptions> trainer_options(Disk& disk, const TrainingOptions&
   }
   if (options.cluster.empty()) return trainer;
   TROUPE_ASSIGN(trainer.cluster, config::load_cluster(disk, options.cluster, cluster::owner_job, 0));
+  TROUPE_RETURN_IF_FAILED(config::check_training_jobs(*trainer.cluster));
   config.use_tasks(config::tasks_of(*trainer.cluster), true);
   return trainer;
 }
@@ -122,13 +123,15 @@ Result<train::TrainerOptions> trainer_options(Disk& disk, const TrainingOptions&
 /// Trains, and keeps the result in the folder of the run.
 Result<train::TrainingResult> train_and_keep(const config::RunConfig& config, const data::TrainAndValid& data,
                                              train::TrainerOptions& trainer) {
-  std::string folder;
-  trainer.opened = [&folder](const std::string& opened, const interop::MetaGraph&) { folder = opened; };
+  observe::RunMonitor own;
+  observe::RunMonitor& monitor = trainer.monitor ? *trainer.monitor : own;
+  trainer.monitor = &monitor;
   auto result = train::train(config, data, trainer);
   if (!result) {
     const Status failure = config::with_definition(config, result.status());
-    (void)runs::keep_result(folder,
-                            runs::failed_result("failed", failure, Error(failure).exit_code(), folder));
+    const observe::RunSnapshot run = monitor.snapshot();
+    (void)runs::keep_result(run.folder,
+                            runs::failed_result("failed", failure, Error(failure).exit_code(), run));
     return failure;
   }
   TROUPE_RETURN_IF_FAILED(runs::add_test_scores(config, *result));

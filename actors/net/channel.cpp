@@ -32,7 +32,8 @@ Status check_hello(wire::Hello::Reader hello, const NodeIdentity& self, uint64_t
   if (hello.getProtocol() != protocol)
     return differs("link protocol", std::to_string(hello.getProtocol()), std::to_string(protocol));
   if (!same_cluster(view(hello.getCluster()), self.cluster))
-    return failed_precondition(task + " has another cluster id than " + self.task);
+    return failed_precondition(task + " is of another cluster than " + self.task +
+                               ": their names (cluster.name) differ");
   if (view(hello.getBuild()) != build_id())
     return differs("build", std::string(view(hello.getBuild())), build_id());
   if (hello.getOps() != ops) return differs("op table", std::to_string(hello.getOps()), std::to_string(ops));

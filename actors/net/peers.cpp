@@ -128,7 +128,7 @@ Status Peers::admits(const NodeIdentity& peer) {
   const auto known = link_to(peer.task);
   if (!known || (*known)->peer().incarnation == peer.incarnation || !(*known)->is_responsive()) return {};
   return already_exists(peer.task + " is there already, as another process that " + options_.self.task +
-                        " is linked to");
+                        " is linked to" + (is_client(peer.task) ? "; another training may be running" : ""));
 }
 
 Status Peers::greeted(Channel& channel) {
@@ -260,7 +260,12 @@ Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
   const std::lock_guard lock(mutex_);
   if (const auto at = by_task_.find(task); at != by_task_.end()) return at->second;
   const auto failure = last_failure_.find(task);
-  if (failure == last_failure_.end()) return unavailable("no link to " + task);
+  if (failure == last_failure_.end()) {
+    const auto endpoint = endpoints_.find(task);
+    return unavailable(
+        "no link to " + task +
+        (endpoint == endpoints_.end() ? "" : ": " + endpoint->second + " has not answered yet"));
+  }
   const Code code = failure->second.code();
   return Status(is_permanent(code) ? code : Code::Unavailable,
                 "no link to " + task + ": " + failure->second.text());

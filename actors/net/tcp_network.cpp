@@ -98,7 +98,8 @@ void TcpNetwork::Shared::open(PlainSocket socket, Side side, const Connected& ma
   if (options.plain_anywhere || remote.address().is_loopback())
     return open<PlainSocket>(std::move(socket), peer, side, made);
   made(failed_precondition("a plain connection with " + peer +
-                           " is refused: use TLS, or allow plain connections beyond this host"));
+                           " is refused: use TLS, or allow plain connections beyond the loopback interface "
+                           "(cluster.plain = true)"));
 }
 
 template <class Socket>

@@ -56,7 +56,10 @@ Result<ResolvedCluster> from_tf_config(const std::string& text, bool plain) try 
   resolved.found = "by TF_CONFIG";
   return checked(std::move(resolved));
 } catch (const nlohmann::json::exception& error) {
-  return invalid_argument(std::string("TF_CONFIG cannot be read: ") + error.what());
+  return invalid_argument(
+      std::string("TF_CONFIG is not as expected, such as {\"cluster\": {\"ps\": [\"a:4242\"], \"worker\": "
+                  "[\"b:4242\"]}, \"task\": {\"type\": \"worker\", \"index\": 0}}: ") +
+      error.what());
 }
 
 /// The job and the number of a task.
@@ -130,10 +133,12 @@ Result<ResolvedCluster> resolve_cluster(const ResolverOptions& options, Disk& di
   if (rank)
     return options.cluster_file.empty() ? from_ranks(*rank, options, environment)
                                         : from_file_by(*rank, options, disk);
-  return invalid_argument(
-      "the task of this process is unknown: there is no --cluster FILE with --job and no "
-      "--join HOST:PORT, and none of TF_CONFIG, " +
-      rank_variables() + " is set");
+  return invalid_argument(options.first_trains
+                              ? "the rank of this process is unknown: none of " + rank_variables() +
+                                    " is set; TF_CONFIG is for `troupe node`"
+                              : "the task of this process is unknown: there is no --cluster FILE with --job "
+                                "and no --join HOST:PORT, and none of TF_CONFIG, " +
+                                    rank_variables() + " is set");
 }
 
 std::string to_cluster_file(const ClusterSpec& cluster) {

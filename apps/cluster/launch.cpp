@@ -1,19 +1,15 @@
 #include "apps/cluster/launch.h"
 
-#include <netdb.h>
-#include <sys/socket.h>
-
+#include <cerrno>
 #include <map>
-#include <memory>
 #include <sstream>
 
+#include "apps/cluster/local_port.h"
 #include "apps/cluster/neighbours.h"
 #include "apps/config/cluster_file.h"
 
 namespace troupe::cluster {
 namespace {
-
-using Addresses = std::unique_ptr<addrinfo, decltype([](addrinfo* list) { freeaddrinfo(list); })>;
 
 /// Quotes the text as one word for a shell, except for "~/" at its beginning.
 std::string quoted(const std::string& text) {
@@ -34,20 +30,16 @@ std::vector<std::string> remote_command(const LaunchOptions& options, const std:
   return command;
 }
 
+Status in_use(const std::string& job, int task, const std::string& endpoint) {
+  return already_exists(job + '/' + std::to_string(task) + ": " + endpoint +
+                        " is in use; `troupe train --cluster` trains on nodes that run already");
+}
+
 }  // namespace
 
 bool is_this_machine(const std::string& endpoint) {
-  addrinfo* list = nullptr;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  if (::getaddrinfo(host_of(endpoint).c_str(), nullptr, &hints, &list) != 0) return false;
-  const Addresses addresses(list);
-  for (const addrinfo* one = list; one; one = one->ai_next) {
-    const Descriptor descriptor(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (descriptor.number() >= 0 && ::bind(descriptor.number(), one->ai_addr, one->ai_addrlen) == 0)
-      return true;
-  }
-  return false;
+  const auto error = error_of_binding(endpoint.substr(0, endpoint.rfind(':')) + ":0");
+  return error && *error == 0;
 }
 
 Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions& common, Disk& disk) {
@@ -65,6 +57,8 @@ Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions&
       if (options.ssh_everywhere || !is_this_machine(endpoint)) {
         process.host = host_of(endpoint);
         process.command = remote_command(options, process.host);
+      } else if (const auto error = error_of_binding(endpoint); error && *error == EADDRINUSE) {
+        return in_use(job, task, endpoint);
       }
       host_at[endpoint] = process.host;
       plan.processes.push_back(std::move(process));

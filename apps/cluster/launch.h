@@ -20,8 +20,9 @@ struct LaunchOptions {
 };
 
 /// Plans the processes of the nodes. All nodes have the options `common`; its threads are divided among the nodes of each host. If
-/// common.threads is 0, the nodes of each host share its cores. Fails as config::load_cluster() does, and with InvalidArgument if
-/// options.ssh is empty.
+/// common.threads is 0, the nodes of each host share its cores. Fails as config::load_cluster() does, with InvalidArgument if
+/// options.ssh is empty, and with AlreadyExists if the endpoint of a node of this machine is in use, such as by a node that
+/// somebody else has started.
 Result<ClusterPlan> plan_launch(const LaunchOptions& options, const NodeOptions& common, Disk& disk);
 
 /// Returns whether the host of an endpoint is this machine, that is, whether a socket here can be bound to its address.

@@ -107,8 +107,8 @@ struct Processes::Impl {
   std::vector<std::unique_ptr<Process>> processes;
   std::atomic<bool> ending{false}, done{false};
   std::thread watcher;
-  std::mutex mutex;  ///< guards the members below
-  std::string first_loss;
+  std::mutex mutex;                                         ///< guards the members below
+  std::vector<std::pair<std::string, std::string>> losses;  ///< tasks, and how their processes ended
   std::condition_variable changed;
   bool restart_wanted = false;
   std::optional<Status> restarted;
@@ -176,7 +176,7 @@ void Processes::Impl::watch() {
     const std::lock_guard lock(mutex);
     if (!std::exchange(restart_wanted, false)) continue;
     restarted = start_ended();
-    first_loss.clear();
+    losses.clear();
     changed.notify_all();
   }
 }
@@ -196,7 +196,7 @@ void Processes::Impl::ended(Process& process, pid_t pid, int status) {
   const std::string text = process.how_it_ended(pid, status);
   if (line) line(text);
   const std::lock_guard lock(mutex);
-  if (first_loss.empty()) first_loss = text;
+  losses.emplace_back(task_name(process.plan.node.job, process.plan.node.task), text);
   changed.notify_all();
 }
 
@@ -238,15 +238,23 @@ Result<std::unique_ptr<Processes>> Processes::start(std::vector<ProcessPlan> pla
 Processes::Processes(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Processes::~Processes() { impl_->end(); }
 
-std::string Processes::first_loss(std::chrono::milliseconds within) const {
+bool Processes::has_loss(std::chrono::milliseconds within) const {
   std::unique_lock lock(impl_->mutex);
-  impl_->changed.wait_for(lock, within, [this] { return !impl_->first_loss.empty(); });
-  return impl_->first_loss;
+  return impl_->changed.wait_for(lock, within, [this] { return !impl_->losses.empty(); });
+}
+
+std::string Processes::loss_behind(const std::string& failure, std::chrono::milliseconds within) const {
+  std::unique_lock lock(impl_->mutex);
+  const auto is_named = [&](const auto& loss) { return failure.find(loss.first) != std::string::npos; };
+  impl_->changed.wait_for(lock, within, [&] { return std::ranges::any_of(impl_->losses, is_named); });
+  const auto named = std::ranges::find_if(impl_->losses, is_named);
+  if (named != impl_->losses.end()) return named->second;
+  return impl_->losses.empty() ? std::string() : impl_->losses.back().second;
 }
 
 Status Processes::restart(const std::vector<std::string>& silent) {
   // A silent process may have just ended. Waiting for that first means that it is reported with the way in which it ended.
-  first_loss(500ms);
+  has_loss(500ms);
   for (const auto& process : impl_->processes)
     if (const auto& node = process->plan.node;
         std::ranges::count(silent, task_name(node.job, node.task)) != 0)

@@ -48,9 +48,11 @@ class Processes {
   /// Asks the processes to end, and kills those that still run after a second.
   ~Processes();
 
-  /// Returns which process was the first to end by itself since the start or the last restart, and how it ended. Waits for at most
-  /// `within`; returns an empty string if no process has ended by then.
-  std::string first_loss(std::chrono::milliseconds within) const;
+  /// Returns whether a process has ended by itself since the start or the last restart. Waits for at most `within`.
+  bool has_loss(std::chrono::milliseconds within) const;
+  /// Returns which of these processes is behind a failure, and how it ended: the one whose task the text of the failure names, or
+  /// else the last one to end. Waits for at most `within`; returns an empty string if no process has ended by then.
+  std::string loss_behind(const std::string& failure, std::chrono::milliseconds within) const;
   /// Starts again the processes that have ended by themselves and those of the tasks in `silent` (full names), which are stopped
   /// first, because a process may run without answering. Fails with Unavailable if the system cannot start one.
   Status restart(const std::vector<std::string>& silent);

@@ -41,8 +41,8 @@ int failed_training(const Status& status, WatchedTraining& watched, bool json) {
   const bool stopped = stop_signal() != 0 && status.code() == Code::Cancelled;
   const int code = stopped ? exit_code_of(stop_signal()) : Error(status).exit_code();
   watched.ended(stopped ? "stopped" : "failed");
-  (void)runs::keep_result(
-      watched.folder(), runs::failed_result(stopped ? "stopped" : "failed", status, code, watched.folder()));
+  const observe::RunSnapshot run = watched.snapshot();
+  (void)runs::keep_result(run.folder, runs::failed_result(stopped ? "stopped" : "failed", status, code, run));
   return failed(status, json, code);
 }
 
@@ -187,7 +187,8 @@ void show_progress(train::TrainerOptions& options, bool terminal) {
 /// the process, so this function waits up to half a second for that.
 Status with_loss(const Status& status, const cluster::Processes* nodes) {
   const bool gone = nodes && retry_may_help(status.code());
-  const std::string loss = gone ? nodes->first_loss(std::chrono::milliseconds(500)) : std::string();
+  const std::string loss =
+      gone ? nodes->loss_behind(status.message(), std::chrono::milliseconds(500)) : std::string();
   return loss.empty() ? status : Status(status.code(), loss + "; " + status.message());
 }
 
@@ -232,6 +233,7 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
   if (!plan) return nodes;
   plan->spec.transport = arguments.transport;
   for (auto& process : plan->processes) process.node.cluster.transport = arguments.transport;
+  TROUPE_RETURN_IF_FAILED(config::check_training_jobs(plan->spec));
   options.cluster = plan->spec;
   config.use_tasks(config::tasks_of(plan->spec), true);
   if (plan->processes.empty()) return nodes;
@@ -240,7 +242,7 @@ Result<std::unique_ptr<cluster::Processes>> start_nodes(const TrainArguments& ar
       options.memory = default_memory_cap(process.node.neighbours.processes);
   TROUPE_ASSIGN(nodes, cluster::Processes::start(std::move(plan->processes), options.line));
   options.recover = [started = nodes.get()](const auto& silent) { return started->restart(silent); };
-  options.lost = [started = nodes.get()] { return !started->first_loss({}).empty(); };
+  options.lost = [started = nodes.get()] { return started->has_loss({}); };
   return nodes;
 }
 

@@ -20,8 +20,8 @@ class WatchedTraining {
 
   /// Tells those who watch how the run has ended.
   void ended(const std::string& ending) { monitor_.ended(ending); }
-  /// Returns the folder of the run; empty while it has none.
-  const std::string& folder() const { return folder_; }
+  /// Returns the run as it is now.
+  observe::RunSnapshot snapshot() const { return monitor_.snapshot(); }
 
  private:
   explicit WatchedTraining(const train::TrainerOptions& options);

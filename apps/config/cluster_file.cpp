@@ -1,8 +1,10 @@
 #include "apps/config/cluster_file.h"
 
 #include <filesystem>
+#include <map>
 
 #include "apps/config/reader.h"
+#include "apps/config/run_config.h"
 
 namespace troupe::config {
 namespace {
@@ -37,6 +39,30 @@ std::string file_of(const Reader& tls, const char* key, const std::string& job, 
                        : replaced(replaced(paths[0], "{job}", job), "{task}", std::to_string(task));
 }
 
+/// Returns what is wrong with an endpoint of a job, or an empty text. `owners` has the tasks of the endpoints before.
+std::string mistake_in(const std::string& job, const std::string& task, const std::string& endpoint,
+                       std::map<std::string, std::string>& owners) {
+  const auto [owner, is_free] = owners.emplace(endpoint, task);
+  const std::string place = "jobs." + job + ": \"" + endpoint + '"';
+  if (!is_free) return place + " is the address of " + owner->second + ", too; each task needs its own";
+  return endpoint.ends_with(":0") ? place + " has port 0; others need to know the port: 1 to 65535"
+                                  : std::string();
+}
+
+/// Refuses endpoints that two tasks have, and those without a port of their own.
+void check_endpoints(const Reader& jobs, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> owners;  // by endpoint
+  jobs.each([&](const std::string& job, SourceLocation, const Value& value) {
+    int index = 0;
+    for (const Value& one : std::get<List>(value.data)) {
+      std::string task = job;
+      task.append("/").append(std::to_string(index++));
+      if (auto mistake = mistake_in(job, task, std::get<std::string>(one.data), owners); !mistake.empty())
+        diagnostics.error(one.place, std::move(mistake));
+    }
+  });
+}
+
 }  // namespace
 
 std::span<const Key> cluster_schema() { return keys; }
@@ -48,6 +74,8 @@ Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, con
   check(document, keys, folder, diagnostics);
   if (!diagnostics.empty()) return diagnostics.status();
   const Reader root(&document.root()), cluster = root.table("cluster");
+  check_endpoints(root.table("jobs"), diagnostics);
+  if (!diagnostics.empty()) return diagnostics.status();
   ClusterSpec spec;
   spec.name = cluster.string("name");
   spec.plain_anywhere = cluster.get<bool>("plain");
@@ -68,6 +96,15 @@ std::map<std::string, int64_t> tasks_of(const ClusterSpec& cluster) {
   std::map<std::string, int64_t> tasks;
   for (const auto& [job, addresses] : cluster.jobs) tasks[job] = static_cast<int64_t>(addresses.size());
   return tasks;
+}
+
+Status check_training_jobs(const ClusterSpec& cluster) {
+  Status failure = invalid_argument("the cluster has no jobs");
+  for (const auto& [job, tasks] : cluster.jobs) {
+    failure = check_training_job(job);
+    if (failure.ok()) return {};
+  }
+  return invalid_argument("the cluster has neither a job worker nor a job ps: " + failure.text());
 }
 
 Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std::string& job, int task) {

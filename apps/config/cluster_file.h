@@ -24,6 +24,8 @@ Result<ClusterSpec> load_cluster(Disk& disk, const std::string& path, const std:
 Result<ClusterSpec> parse_cluster(std::string text, const std::string& file, const std::string& folder,
                                   const std::string& job, int task);
 
+/// Fails with InvalidArgument if no job of the cluster takes part in training.
+Status check_training_jobs(const ClusterSpec& cluster);
 /// Returns the number of tasks of each job.
 std::map<std::string, int64_t> tasks_of(const ClusterSpec& cluster);
 

@@ -1,51 +1,61 @@
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netdb.h>
-#include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "actors/net/certificate_files.h"
+#include "actors/net/tls.h"
+#include "apps/cluster/local_port.h"
+#include "apps/cluster/neighbours.h"
 #include "apps/config/cluster_file.h"
 #include "apps/doctor/findings.h"
-#include "messages/env/descriptor.h"
+#include "messages/values/device_name.h"
 
 namespace troupe::doctor {
 namespace {
 
-Finding certificate(const std::string& task, const TlsFiles& files) {
-  const std::string what = "certificate of " + task;
-  const Status status = check_valid(files);
-  if (status.ok()) return {Level::Ok, what, files.certificate, {}};
-  return {Level::Fail, what, status.text(), "troupe certs makes new ones"};
+/// Checks the certificate of a task, "ps/0". That of a client may name no task.
+Finding certificate(const std::string& job, int task, const TlsFiles& files) {
+  const std::string what = fmt::format("certificate of {}/{}", job, task),
+                    remedy = "troupe certs makes new ones";
+  if (const Status status = check_valid(files); !status.ok())
+    return {Level::Fail, what, status.text(), remedy};
+  const auto named = certified_task(files);
+  const std::string own = DeviceName{job, 0, task, "", DeviceName::unset}.text();
+  if (job == "client" || (named && *named == own)) return {Level::Ok, what, files.certificate, {}};
+  return {Level::Fail, what,
+          fmt::format("{} {}", files.certificate, named ? "is that of " + *named : "names no task"), remedy};
 }
 
 /// Tries to bind the address. A host whose addresses are not those of this machine is left out.
 Finding port(const std::string& task, const std::string& endpoint) {
   const std::string what = "port of " + task;
-  const size_t colon = endpoint.rfind(':');
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const std::string host = endpoint.substr(0, colon), service = endpoint.substr(colon + 1);
-  if (const int error = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found); error != 0)
-    return {Level::Fail, what, fmt::format("{}: {}", endpoint, ::gai_strerror(error)),
-            "name a host that this machine can resolve"};
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
-  const Descriptor socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(socket.number(), found->ai_addr, found->ai_addrlen) == 0)
-    return {Level::Ok, what, endpoint + " is free", {}};
-  const int error = errno;
-  if (error == EADDRNOTAVAIL) return {Level::Ok, what, endpoint + " is on another machine", {}};
-  if (error == EADDRINUSE)
+  const auto error = cluster::error_of_binding(endpoint);
+  if (!error) return {Level::Fail, what, error.status().text(), "name a host that this machine can resolve"};
+  if (*error == 0) return {Level::Ok, what, endpoint + " is free", {}};
+  if (*error == EADDRNOTAVAIL) return {Level::Ok, what, endpoint + " is on another machine", {}};
+  if (*error == EADDRINUSE)
     return {Level::Warn, what, endpoint + " is in use",
             "a node that runs already uses it, or choose another port"};
-  return {Level::Fail, what, fmt::format("{}: {}", endpoint, std::strerror(error)),
+  return {Level::Fail, what, fmt::format("{}: {}", endpoint, std::strerror(*error)),
           "choose a port above 1023"};
+}
+
+/// Says whether nodes may link without TLS.
+Finding encryption(const ClusterSpec& spec) {
+  const std::string what = "encryption", remedy = "troupe certs makes certificates";
+  const auto is_beyond = [](const auto& task) {
+    const std::string host = cluster::host_of(task.second);
+    return !host.starts_with("127.") && host != "localhost" && host != "::1";
+  };
+  const bool is_here = std::ranges::none_of(
+      spec.jobs, [&](const auto& job) { return std::ranges::any_of(job.second, is_beyond); });
+  if (is_here || spec.plain_anywhere)
+    return {Level::Warn, what, "the cluster has no TLS", remedy + "; plain links are for trusted networks"};
+  return {Level::Fail, what,
+          "the cluster has no TLS, and its hosts refuse plain links beyond the loopback interface",
+          remedy + "; in a trusted network cluster.plain = true allows plain links"};
 }
 
 }  // namespace
@@ -62,14 +72,12 @@ std::vector<Finding> check_cluster(Disk& disk, const std::string& file) {
       const auto own = config::load_cluster(disk, file, job, task);
       // The certificates of other machines need not be here.
       if (own && own->tls && disk.info(own->tls->certificate).ok())
-        findings.push_back(certificate(name, *own->tls));
+        findings.push_back(certificate(job, task, *own->tls));
       findings.push_back(port(name, endpoint));
     }
   if (whole->tls && disk.info(whole->tls->certificate).ok())
-    findings.push_back(certificate("client/0", *whole->tls));
-  if (!whole->tls)
-    findings.push_back({Level::Warn, "encryption", "the cluster has no TLS",
-                        "troupe certs makes certificates; plain links are for trusted networks"});
+    findings.push_back(certificate("client", 0, *whole->tls));
+  if (!whole->tls) findings.push_back(encryption(*whole));
   return findings;
 }
 

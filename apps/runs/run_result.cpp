@@ -46,12 +46,20 @@ Status keep_result(const std::string& folder, nlohmann::ordered_json result) {
 }
 
 nlohmann::ordered_json failed_result(const std::string& ending, const Status& failure, int exit_code,
-                                     const std::string& folder) {
-  return {{"ending", ending},
-          {"error", failure.message()},
-          {"code", name(failure.code())},
-          {"exit_code", exit_code},
-          {"folder", folder}};
+                                     const observe::RunSnapshot& run) {
+  const uint64_t per_epoch = std::max<uint64_t>(run.facts.steps_per_epoch, 1);
+  nlohmann::ordered_json result = {{"ending", ending},
+                                   {"error", failure.message()},
+                                   {"code", name(failure.code())},
+                                   {"exit_code", exit_code},
+                                   {"steps", run.pace.step},
+                                   {"epochs", run.pace.step / per_epoch},
+                                   {"seconds", run.time - run.started},
+                                   {"folder", run.folder}};
+  if (run.checkpoint.empty()) return result;
+  result["checkpoint"] = run.checkpoint;
+  result["checkpoint_step"] = run.checkpoint_step;
+  return result;
 }
 
 Status add_test_scores(const config::RunConfig& config, train::TrainingResult& result) try {

@@ -20,9 +20,10 @@ nlohmann::ordered_json as_json(const train::TrainingResult& result);
 /// Writes the result to the folder of the run, if it has one, with the time.
 Status keep_result(const std::string& folder, nlohmann::ordered_json result);
 
-/// Returns what keep_result() keeps of a training that has failed. `ending`: "failed", or "stopped" if that was asked for.
+/// Returns what keep_result() keeps of a training that has failed. `ending`: "failed", or "stopped" if that was asked for. `run` is
+/// the run as it was at its end.
 nlohmann::ordered_json failed_result(const std::string& ending, const Status& failure, int exit_code,
-                                     const std::string& folder);
+                                     const observe::RunSnapshot& run);
 
 /// Evaluates the model of a run that has ended on the samples for testing, if the run file has any, and adds the scores.
 Status add_test_scores(const config::RunConfig& config, train::TrainingResult& result);

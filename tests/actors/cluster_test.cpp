@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(another_cluster_is_refused_by_name) {
   const auto client = make("client", {});
   Graph graph(client->ops());
   const Status status = test::failure_of([&] { client->session(graph, {.start_timeout = 300ms}); });
-  BOOST_TEST(status.text().find("has another cluster id than") != std::string::npos, status.text());
+  BOOST_TEST(status.text().find("is of another cluster than") != std::string::npos, status.text());
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {

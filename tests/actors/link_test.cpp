@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(a_refusal_names_both_sides) {
     return stranger.goodbye();
   };
   BOOST_TEST(refused([](auto& hello) { hello.setCluster("other"); }) ==
-             "/job:stranger/replica:0/task:0 has another cluster id than /job:ps/replica:0/task:0");
+             "/job:stranger/replica:0/task:0 is of another cluster than /job:ps/replica:0/task:0: their "
+             "names (cluster.name) differ");
   BOOST_TEST(refused([](auto& hello) { hello.setProtocol(2); }) ==
              "/job:stranger/replica:0/task:0 has link protocol 2, /job:ps/replica:0/task:0 has 1");
   BOOST_TEST(refused([](auto& hello) { hello.setBuild("0.0.9"); }).find("has build 0.0.9") !=

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(tf_config_is_understood) {
   BOOST_TEST(again.name == found.cluster.name);
   for (const std::string bad :
        {"", "{", "{}", R"({"cluster": [1], "task": {}})", R"({"cluster": {"ps": 1}, "task": {}})"})
-    BOOST_TEST(has(refusal({{"TF_CONFIG", bad}}), "TF_CONFIG cannot be read"), bad);
+    BOOST_TEST(has(refusal({{"TF_CONFIG", bad}}), "TF_CONFIG is not as expected"), bad);
   BOOST_TEST(
       has(refusal({{"TF_CONFIG", R"({"cluster": {"ps": ["a:1"]}, "task": {"type": "ps", "index": 1}})"}}),
           "has no task 1 of job 'ps'"));

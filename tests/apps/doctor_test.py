@@ -43,6 +43,9 @@ def main():
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             write_cluster(taken.getsockname()[1])
+            found = doctor("--cluster", "cluster.toml", code=1)
+            assert found["encryption"]["level"] == "fail", found  # 192.0.2.1 is another machine
+            write_cluster(taken.getsockname()[1], ", plain = true")
             found = doctor("--cluster", "cluster.toml")
             assert found["port of ps/0"]["level"] == "warn" and "in use" in found["port of ps/0"]["state"], found
             assert "another machine" in found["port of worker/0"]["state"], found
@@ -52,11 +55,23 @@ def main():
         subprocess.run([PROGRAM, "certs", "certs", "--cluster", "cluster.toml"], check=True, capture_output=True)
         found = doctor("--cluster", "cluster.toml")
         assert found["certificate of ps/0"]["level"] == "ok" and "free" in found["port of ps/0"]["state"], found
+        os.rename("certs/ps-0.pem", "certs/mine.pem")
+        os.rename("certs/ps-0.key", "certs/mine.key")
+        for kind in "pem", "key":
+            os.link(f"certs/worker-0.{kind}", f"certs/ps-0.{kind}")
+        found = doctor("--cluster", "cluster.toml", code=1)
+        assert "is that of /job:worker" in found["certificate of ps/0"]["state"], found
+        for kind in "pem", "key":
+            os.replace(f"certs/mine.{kind}", f"certs/ps-0.{kind}")
         with open("certs/ps-0.key", "w", encoding="utf-8") as file:
             file.write("damaged")
         assert doctor("--cluster", "cluster.toml", code=1)["certificate of ps/0"]["level"] == "fail"
-        write_cluster("no port")
-        assert doctor("--cluster", "cluster.toml", code=1)["cluster file"]["level"] == "fail"
+        for port in "no port", "0":
+            write_cluster(port)
+            assert doctor("--cluster", "cluster.toml", code=1)["cluster file"]["level"] == "fail"
+        with open("cluster.toml", "w", encoding="utf-8") as file:
+            file.write('cluster = { name = "lab" }\n[jobs]\nworker = ["127.0.0.1:4242", "127.0.0.1:4242"]\n')
+        assert "each task needs its own" in doctor("--cluster", "cluster.toml", code=1)["cluster file"]["state"]
 
 
 if __name__ == "__main__":

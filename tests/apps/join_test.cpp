@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_certificate_says_which_place) {
 BOOST_AUTO_TEST_CASE(who_cannot_join_is_told_why) {
   refused(worker, "asked " + ps.endpoint() + " for a task: " + ps.endpoint() + ": Connection refused");
   const auto server = member(cluster_file());
-  refused(worker, "has another cluster id than", "other");
+  refused(worker, "is of another cluster than", "other");
   refused({"--job", "cook"},
           "cluster lab has no job 'cook': growing a cluster at run time is not available yet");
   refused({"--job", "worker", "--task", "2"}, "cluster lab has no task 2 of job 'worker'");

@@ -58,6 +58,16 @@ BOOST_AUTO_TEST_CASE(hosts_of_this_machine_are_known) {
   BOOST_TEST(!cluster::is_this_machine("192.0.2.1:4242"));  // an address for documentation (RFC 5737)
 }
 
+BOOST_AUTO_TEST_CASE(nodes_that_others_have_started_are_not_used) {
+  const std::string file = cluster_file();
+  Program node(TROUPE_PROGRAM, {"node", "--cluster", file, "--job", "ps", "--task", "0"});
+  BOOST_TEST_REQUIRE(node.wait_for(ps.endpoint()), node.output());
+  Program launched(TROUPE_PROGRAM, run("launch", "run", Arguments{"--cluster", file, "-q"} + brief));
+  BOOST_TEST(launched.end() == 1);
+  BOOST_TEST(launched.output().find("ps/0: " + ps.endpoint() + " is in use") != std::string::npos,
+             launched.output());
+}
+
 BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", brief)).end() == 0);
   const auto alone = weights("alone");
@@ -162,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_start_is_named_with_the_reason) {
   taken.listen();
   const std::string file =
       folder.write("taken.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '" + taken.endpoint() + "'\n");
-  fails({"--cluster", file}, "ps/0 (process ", taken.endpoint() + " is in use");
+  fails({"--cluster", file}, "ps/0: ", taken.endpoint() + " is in use");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

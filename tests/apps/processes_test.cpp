@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(a_short_heartbeat_notices_a_frozen_node_soon) {
 
 BOOST_AUTO_TEST_CASE(a_heartbeat_has_its_bounds) {
   const std::string cluster =
-      folder.write("cluster.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '127.0.0.1:0'\n");
+      folder.write("cluster.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '127.0.0.1:1'\n");
   for (const auto& [heartbeat, text] : std::map<std::string, std::string>{
            {"19ms", "a heartbeat of 19 ms: allowed are 20 ms to 60 s"},
            {"61s", "a heartbeat of 61000 ms: allowed are 20 ms to 60 s"},

@@ -50,7 +50,7 @@ BOOST_FIXTURE_TEST_SUITE(refusals, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_permanent_refusal_ends_the_run_at_once) {
   const std::string plain = cluster_file("plain.toml", "lab"), other = cluster_file("other.toml", "lib");
-  check_refused(plain, other, "has another cluster id than");
+  check_refused(plain, other, "is of another cluster than");
   const std::string secure = cluster_file("secure.toml", "lab", tls),
                     foreign = cluster_file("foreign.toml", "lab", other_tls);
   make_certificates(secure);
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_refused_says_so) {
   BOOST_TEST_REQUIRE(server.wait_for(ps.endpoint()), server.output());
   Program member(TROUPE_PROGRAM, node(file("two.toml", "lib")));
   BOOST_TEST(member.wait_for("no link to /job:ps/replica:0/task:0: "), member.output());
-  BOOST_TEST(member.output().find("has another cluster id than") != std::string::npos, member.output());
+  BOOST_TEST(member.output().find("is of another cluster than") != std::string::npos, member.output());
 }
 
 BOOST_AUTO_TEST_CASE(who_is_waited_for_is_said) {
