@@ -270,12 +270,17 @@ void Runtime::join() {
 
 std::shared_ptr<const OpTable> Runtime::ops() const { return impl_->node->library->ops; }
 
+Session Runtime::Impl::session(const Graph& graph, const SessionOptions& wanted,
+                               std::shared_ptr<void> owner) const {
+  auto workers_of_session = value_or_throw(workers(wanted.start_timeout, wanted.tasks));
+  SessionOptions own = wanted;
+  if (!own.share_state) own.share_state = options.cluster.has_value();
+  return open_session(*node, *tasks.front(), process->random_id(), graph, std::move(workers_of_session), own,
+                      std::move(owner));
+}
+
 Session Runtime::session(const Graph& graph, const SessionOptions& options) {
-  auto workers = value_or_throw(impl_->workers(options.start_timeout, options.tasks));
-  SessionOptions own = options;
-  if (!own.share_state) own.share_state = impl_->options.cluster.has_value();
-  return open_session(*impl_->node, *impl_->tasks.front(), impl_->process->random_id(), graph,
-                      std::move(workers), own, impl_);
+  return impl_->session(graph, options, impl_);
 }
 
 std::unique_ptr<ClientNode> Runtime::Impl::connect(const MasterOptions& master, int64_t deadline) const {

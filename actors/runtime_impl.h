@@ -38,6 +38,9 @@ struct Runtime::Impl {
                                              std::span<const std::string> wanted) const;
   /// Returns the workers of all tasks but the first of this process, of those that `wanted` names in a cluster; see OtherWorkers.
   Result<std::vector<Address>> other_workers(std::span<const std::string> wanted) const;
+  /// Opens a session, as Runtime::session() does. The session keeps `owner` alive: the runtime, or nothing for a session that an
+  /// actor of this runtime has, which would otherwise keep itself alive.
+  Session session(const Graph& graph, const SessionOptions& wanted, std::shared_ptr<void> owner) const;
   void make_services();
   /// Links a client node to a member of another cluster. Throws as Runtime::connect does.
   std::unique_ptr<ClientNode> connect(const MasterOptions& master, int64_t deadline) const;

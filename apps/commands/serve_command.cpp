@@ -57,9 +57,8 @@ Result<Label> parse_label(const std::string& text) {
   const bool has_model = colon < sign;
   Label label{has_model ? text.substr(0, colon) : std::string(),
               text.substr(has_model ? colon + 1 : 0, sign - (has_model ? colon + 1 : 0)), 0};
-  const char *const begin = sign == std::string::npos ? nullptr : text.data() + sign + 1, *const end =
-                                                                                              text.data() +
-                                                                                              text.size();
+  const char* const begin = sign == std::string::npos ? nullptr : text.data() + sign + 1;
+  const char* const end = text.data() + text.size();
   if (!begin || label.name.empty() || label.name.find_first_of("/:") != std::string::npos ||
       (has_model && label.model.empty()) || std::from_chars(begin, end, label.version).ptr != end ||
       begin == end)

@@ -237,8 +237,8 @@ class Writer {
     for (const Text& one : texts_) {
       text += fmt::format(
           "{0}_vectors = \"nn.embedding({0}_words, rows={1}, units={2})\"   # the last row is that of all "
-          "other "
-          "words\n{0}_mean = \"nn.row_mean({0}_vectors, {0}_words_splits)\"\n",
+          "other words\n"
+          "{0}_mean = \"nn.row_mean({0}_vectors, {0}_words_splits)\"\n",
           one.name, most_words + 1, units);
       inputs.append(inputs.empty() ? "" : ", ").append(one.name).append("_mean");
     }

@@ -1,5 +1,6 @@
 #include "apps/train/peer_replica.h"
 
+#include "actors/runtime_impl.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/local_copies.h"
 #include "apps/train/timed_batch.h"
@@ -19,12 +20,14 @@ PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t wor
   graph_ = value_or_throw(
       build(config_, data.train->columns(), worker, "training " + std::to_string(training), model_graph_));
   // The client saves what is shared: all variables that a worker owns. Otherwise they are copies of those of worker 0.
-  session_ = runtime.session(
-      model_graph_, {.seed = config_.run.seed,
-                     .check_finite = config_.train.check_finite,
-                     .start_timeout = config_.train.fault.start_timeout,
-                     .tasks = {"/job:worker/task:" + std::to_string(worker)},
-                     .share_state = worker == 0 || config_.train.replication.shares_out_variables()});
+  session_ =
+      runtime.impl().session(model_graph_,
+                             {.seed = config_.run.seed,
+                              .check_finite = config_.train.check_finite,
+                              .start_timeout = config_.train.fault.start_timeout,
+                              .tasks = {"/job:worker/task:" + std::to_string(worker)},
+                              .share_state = worker == 0 || config_.train.replication.shares_out_variables()},
+                             nullptr);
   std::vector<Output> feeds = graph_.values, fetches{graph_.loss};
   fetches.insert(fetches.end(), graph_.next.begin(), graph_.next.end());
   for (const TowerInputs& shard : graph_.inputs) {

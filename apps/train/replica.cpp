@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/runtime_impl.h"
 #include "apps/train/evaluation.h"
 #include "apps/train/timed_batch.h"
 #include "apps/train/train_data.h"
@@ -20,11 +21,13 @@ void Replica::build(uint64_t training) {
   auto made = std::make_shared<Model>(runtime_);
   made->parts =
       value_or_throw(build_replica_graph(config_, data_.train->columns(), worker_, training, made->graph));
-  made->session = runtime_.session(made->graph, {.seed = config_.run.seed,
-                                                 .check_finite = config_.train.check_finite,
-                                                 .start_timeout = config_.train.fault.start_timeout,
-                                                 .tasks = owners_of_variables(config_),
-                                                 .share_state = true});
+  made->session = runtime_.impl().session(made->graph,
+                                          {.seed = config_.run.seed,
+                                           .check_finite = config_.train.check_finite,
+                                           .start_timeout = config_.train.fault.start_timeout,
+                                           .tasks = owners_of_variables(config_),
+                                           .share_state = true},
+                                          nullptr);
   prepare(*made);
   const std::lock_guard lock(mutex_);
   if (cancelled_) made->session->cancel();

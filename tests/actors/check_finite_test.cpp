@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(infinities_of_constants_may_be_used) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_and_the_insides_of_loops_are_checked) {
-  const Output root = sqrt(g.with_name("root"), x);
+  const Output root = sqrt(g.with_name("square_root"), x);
   const Output gradient = dense(g, gradients(g, {root}, {x})[0], x);
   const auto results = while_loop(
       g, {x},
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(gradients_and_the_insides_of_loops_are_checked) {
       });
   Session session = open();
   BOOST_TEST(result(session, 4, gradient) == 0.25f);
-  BOOST_TEST(failure(session, 0, gradient).node() == "gradients/root/SqrtGrad");
+  BOOST_TEST(failure(session, 0, gradient).node() == "gradients/square_root/SqrtGrad");
   BOOST_TEST(result(session, 0.1f, results.at(0)) > 1);
   BOOST_TEST(failure(session, 0, results.at(0)).node().find("inside") != std::string::npos);
 }
