@@ -90,8 +90,7 @@ BOOST_AUTO_TEST_CASE(mpirun_starts_a_run_over_tls) {
 BOOST_AUTO_TEST_CASE(it_needs_a_launcher) {
   Program program(TROUPE_PROGRAM, run("train", "none", {"--ranks"}));
   BOOST_TEST(program.end() != 0);
-  BOOST_TEST(program.output().find("none of OMPI_COMM_WORLD_RANK") != std::string::npos,
-             program.output());
+  BOOST_TEST(program.output().find("none of OMPI_COMM_WORLD_RANK") != std::string::npos, program.output());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
