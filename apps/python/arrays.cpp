@@ -179,12 +179,6 @@ std::map<const Buffer*, Tensor>& used_tensors() {
   return *tensors;
 }
 
-Tensor copy_of(const Tensor& tensor) {
-  Tensor copy = value_or_throw(Tensor::allocate(tensor.dtype(), tensor.shape()));
-  if (tensor.bytes() > 0) std::memcpy(copy.mutable_data(), tensor.data(), tensor.bytes());
-  return copy;
-}
-
 Tensor tensor_of_value(py::handle value, const py::object& dtype, bool copy) {
   return to_tensor(value, dtype.is_none() ? DType::Invalid : to_dtype(dtype),
                    copy ? Bytes::Copied : Bytes::Shared);
@@ -199,7 +193,7 @@ Tensor to_tensor(py::handle value, DType wanted, Bytes bytes) {
   if (py::isinstance<Tensor>(value)) {
     const auto& tensor = value.cast<const Tensor&>();
     if (wanted == DType::Invalid || wanted == tensor.dtype())
-      return bytes == Bytes::Copied && is_borrowed(tensor.buffer()) ? copy_of(tensor) : tensor;
+      return bytes == Bytes::Copied && is_borrowed(tensor.buffer()) ? tensor.copy() : tensor;
     throw Error(invalid_argument("the tensor is " + tensor.signature() + ", but elements of type " +
                                  std::string(name(wanted)) + " are needed"));
   }

@@ -58,6 +58,22 @@ Tensor Tensor::rows(int64_t begin, int64_t end) const {
   return view;
 }
 
+Tensor Tensor::copy() const {
+  if (!valid()) fail("without elements cannot be copied");
+  if (memory() == MemoryKind::Device) fail("is not in the memory of the host");
+  Tensor copy = value_or_throw(allocate(dtype_, shape_));
+  copy.layout_ = layout_;
+  if (dtype_ == DType::String) {
+    std::ranges::copy(as<std::string>(), copy.write<std::string>().begin());
+  } else if (dtype_ == DType::Variant) {
+    for (const Variant& variant : as<Variant>())
+      if (variant) fail("holds an object that cannot be copied");
+  } else if (bytes() > 0) {
+    std::memcpy(copy.mutable_data(), data(), bytes());
+  }
+  return copy;
+}
+
 void Tensor::fail(const std::string& what) const {
   throw Error(invalid_argument("a tensor " + signature() + ' ' + what));
 }

@@ -1,7 +1,7 @@
 // Tensor: a typed, dense array in row-major order. Copies share one Buffer, so the bytes of a shared tensor are immutable: only the
-// sole holder of a tensor (unique()) may call write(). A tensor may lie in device memory, may have a layout private to certain
-// kernels, and may still be under computation: code that touches its bytes on the host waits for completion() first. A default
-// constructed Tensor is not valid().
+// sole holder of a tensor (unique()) may call write(); others write to a copy(). A tensor may lie in device memory, may have a
+// layout private to certain kernels, and may still be under computation: code that touches its bytes on the host waits for
+// completion() first. A default constructed Tensor is not valid().
 #pragma once
 
 #include <cstring>
@@ -99,11 +99,14 @@ class Tensor {
   const std::byte* data() const { return buffer_ ? buffer_->data + offset_ : nullptr; }
   std::byte* mutable_data() { return buffer_ ? buffer_->data + offset_ : nullptr; }
 
-  /// Returns the same elements with another shape, which must have as many (asserted). Shares the buffer.
+  /// Returns the same elements with another shape, and the same buffer. Throws Error(InvalidArgument) if their numbers differ.
   Tensor reshaped(const Shape& shape) const;
-  /// Returns rows [begin, end) of the first dimension. Shares the buffer.
-  /// Needs rank >= 1 and 0 <= begin <= end <= shape()[0] (asserted).
+  /// Returns rows [begin, end) of the first dimension, with the same buffer. Throws Error(InvalidArgument) unless rank >= 1 and
+  /// 0 <= begin <= end <= shape()[0].
   Tensor rows(int64_t begin, int64_t end) const;
+  /// Returns a tensor on the heap with a copy of the elements. Throws Error: InvalidArgument if this tensor is not valid, not on
+  /// the host, or holds a variant that is not null; ResourceExhausted if there is no memory.
+  Tensor copy() const;
   /// Returns dtype and shape: "float[2,3]".
   std::string signature() const;
 

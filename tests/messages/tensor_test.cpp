@@ -57,6 +57,18 @@ BOOST_AUTO_TEST_CASE(copies_and_views_share_the_buffer) {
   BOOST_TEST(flat.as<int32_t>()[4] == 5);
 }
 
+BOOST_AUTO_TEST_CASE(a_copy_has_memory_of_its_own) {
+  const Tensor matrix = Tensor::of<float>({2, 2}, {1, 2, 3, 4});
+  Tensor copy = matrix.rows(1, 2).copy();
+  BOOST_TEST(!copy.shares_buffer_with(matrix));
+  BOOST_TEST(identical(copy, Tensor::of<float>({1, 2}, {3, 4})));
+  copy.write<float>()[0] = 7;
+  BOOST_TEST(matrix.as<float>()[2] == 3);
+  const Tensor texts = Tensor::vector<std::string>({"a", std::string(100, 'b')});
+  BOOST_TEST(identical(texts.copy(), texts));
+  BOOST_CHECK_THROW(Tensor().copy(), Error);
+}
+
 BOOST_AUTO_TEST_CASE(a_moved_from_tensor_holds_nothing) {
   auto first = Tensor::scalar(1.0f);
   const Tensor second = std::move(first);

@@ -71,7 +71,7 @@ class Mutation {
   void change_elements() {
     Tensor* const tensor = input();
     if (!tensor || tensor->elements() == 0) return;
-    *tensor = test::copy_of(*tensor);
+    *tensor = tensor->copy();
     for (uint64_t changes = 1 + choices_.below(3); changes > 0; --changes)
       set_random_element(choices_, *tensor, sizes_);
   }
@@ -120,7 +120,7 @@ class Mutation {
 
   static void replace_values(Tensor& tensor, int64_t from, int64_t to) {
     if (tensor.dtype() != DType::Int32 && tensor.dtype() != DType::Int64) return;
-    tensor = test::copy_of(tensor);
+    tensor = tensor.copy();
     if (tensor.dtype() == DType::Int64)
       std::ranges::replace(tensor.write<int64_t>(), from, to);
     else

@@ -51,7 +51,7 @@ std::string fault_of(const OpSample& sample, const Status& failure) {
 
 std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> copies;
-  for (const Tensor& tensor : tensors) copies.push_back(test::copy_of(tensor));
+  for (const Tensor& tensor : tensors) copies.push_back(tensor.copy());
   return copies;
 }
 

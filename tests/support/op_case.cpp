@@ -15,7 +15,7 @@ namespace {
 
 std::vector<Tensor> copies_of(const std::vector<Tensor>& tensors) {
   std::vector<Tensor> copies;
-  for (const Tensor& tensor : tensors) copies.push_back(copy_of(tensor));
+  for (const Tensor& tensor : tensors) copies.push_back(tensor.copy());
   return copies;
 }
 
@@ -127,16 +127,6 @@ Tensor converted(const Tensor& tensor, DType dtype) {
   Tensor result = value_or_throw(Tensor::allocate(storage, tensor.shape()));
   cast_loop(tensor.dtype(), storage)(tensor.data(), result.mutable_data(), elements);
   return Tensor(dtype, tensor.shape(), result.buffer());
-}
-
-Tensor copy_of(const Tensor& tensor) {
-  Tensor copy = value_or_throw(Tensor::allocate(tensor.dtype(), tensor.shape()));
-  if (tensor.dtype() == DType::String) {
-    std::ranges::copy(tensor.as<std::string>(), copy.write<std::string>().begin());
-  } else if (tensor.bytes() != 0) {
-    std::memcpy(copy.mutable_data(), tensor.data(), tensor.bytes());
-  }
-  return copy;
 }
 
 Tensor doubles(const Shape& shape, std::initializer_list<double> values) {

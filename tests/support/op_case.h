@@ -80,8 +80,6 @@ void check_served_case(const ServedCase& served);
 Tensor random_doubles(const Shape& shape, double low, double high, uint64_t seed = 1);
 /// Returns the same elements in another type. Numbers become strings of their digits.
 Tensor converted(const Tensor& tensor, DType dtype);
-/// Returns the same elements in memory of their own. A variant must be null.
-Tensor copy_of(const Tensor& tensor);
 Tensor doubles(const Shape& shape, std::initializer_list<double> values);
 Tensor bools(const Shape& shape, std::initializer_list<bool> values);
 

@@ -160,7 +160,7 @@ Result<std::vector<Tensor>> run_on_device(const OpDevice& where, const OpCase& s
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const bool on_host = in_host_memory(op.node(), i, true) || is_local(sample.inputs[i].dtype());
     TROUPE_ASSIGN(inputs.emplace_back(),
-                  on_host ? copy_of(sample.inputs[i]) : transfer(sample.inputs[i], host, where.device));
+                  on_host ? sample.inputs[i].copy() : transfer(sample.inputs[i], host, where.device));
   }
   TROUPE_ASSIGN(auto outputs, run_op_there(where, op, std::move(inputs)));
   for (Tensor& output : outputs) {

@@ -75,7 +75,7 @@ void add_tridiagonal_product_cases(OpCases& cases) {
 Tensor strong_diagonals(const Shape& shape, bool exchanges, DType dtype) {
   const Tensor numbers = complex_numbers(shape);
   const auto n = static_cast<size_t>(shape[shape.rank() - 1]);
-  Tensor result = copy_of(numbers);
+  Tensor result = numbers.copy();
   const auto values = result.write<std::complex<double>>();
   for (size_t i = 0; i < values.size(); ++i)
     if (const size_t row = i / n % 3; row == (exchanges ? 2 : 1)) values[i] += 4;
