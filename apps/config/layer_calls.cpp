@@ -47,10 +47,18 @@ std::vector<Row<nn::Pool>> pool_rows() {
           {"padding", &nn::Pool::padding, "default: VALID", {.choices = "SAME|VALID"}}};
 }
 
+std::vector<Row<nn::Pool1d>> pool1d_rows() {
+  return {{"window", &nn::Pool1d::window, "number of steps of a window; default: 2"},
+          {"strides", &nn::Pool1d::strides, "distance of two windows; default: their size"},
+          {"padding", &nn::Pool1d::padding, "default: VALID", {.choices = "SAME|VALID"}}};
+}
+
 std::vector<Row<nn::Recurrent>> recurrent_rows() {
   return {{"units", &nn::Recurrent::units, "size of the state", required},
           {"sequences", &nn::Recurrent::sequences,
            "whether the result holds every output or the last; default: false"},
+          {"bidirectional", &nn::Recurrent::bidirectional,
+           "whether other weights read each sequence from its end, too, which makes 2 units; default: false"},
           {"loop", &nn::Recurrent::loop, loop_meaning},
           {"init", &nn::Recurrent::init, init_meaning}};
 }
@@ -85,18 +93,20 @@ LayerType attention_lstm_type() {
   return type;
 }
 
+/// A second input is the memory, and a third the number of its steps that count.
 LayerType attention_type() {
   using Options = nn::Attention;
-  LayerType type =
-      layer_type<Options>("attention",
-                          {{"heads", &Options::heads, "number of heads; default: 1"},
-                           {"units", &Options::units, "size of the result; default: that of the query"},
-                           {"causal", &Options::causal,
-                            "whether a position attends only to itself and earlier ones; default: false"}},
-                          [](const nn::Network& network, const Outputs& inputs, const Options& options) {
-                            return nn::attention(network, inputs.front(), inputs.back(), options);
-                          });
-  type.max_inputs = 2;
+  LayerType type = layer_type<Options>(
+      "attention",
+      {{"heads", &Options::heads, "number of heads; default: 1"},
+       {"units", &Options::units, "size of the result; default: that of the query"},
+       {"causal", &Options::causal,
+        "whether a position attends only to itself and earlier ones; default: false"}},
+      [](const nn::Network& network, const Outputs& inputs, Options options) {
+        if (inputs.size() > 2) options.memory_lengths = inputs[2];
+        return nn::attention(network, inputs[0], inputs[inputs.size() > 1 ? 1 : 0], options);
+      });
+  type.max_inputs = 3;
   return type;
 }
 
@@ -113,6 +123,22 @@ LayerType batch_norm_type() {
            {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
            {"offset", &Options::offset, "whether there are weights to add; default: true"}}),
       nn::batch_norm);
+}
+
+LayerType conv1d_type() {
+  using Options = nn::Conv1d;
+  return layer_type<Options>(
+      "conv1d",
+      with_weights<Options>({{"filters", &Options::filters, "number of output features", required},
+                             {"kernel", &Options::kernel, "number of steps of the filters", required},
+                             {"strides", &Options::strides, strides_meaning},
+                             {"padding",
+                              &Options::padding,
+                              "CAUSAL: no output sees later steps; default: SAME",
+                              {.choices = "SAME|VALID|CAUSAL"}},
+                             {"dilations", &Options::dilations, dilations_meaning},
+                             {"groups", &Options::groups, "number of groups of features; default: 1"}}),
+      nn::conv1d);
 }
 
 LayerType conv2d_type() {
@@ -213,6 +239,38 @@ LayerType embedding_type() {
   return type;
 }
 
+LayerType group_norm_type() {
+  using Options = nn::GroupNorm;
+  return layer_type<Options>(
+      "group_norm",
+      {{"groups", &Options::groups, "number of groups of channels", required},
+       {"epsilon", &Options::epsilon, "added to the variance; default: 1e-5", {.range = {.low = 0}}},
+       {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
+       {"offset", &Options::offset, "whether there are weights to add; default: true"}},
+      nn::group_norm);
+}
+
+LayerType position_embedding_type() {
+  using Options = nn::PositionEmbedding;
+  return layer_type<Options>(
+      "position_embedding",
+      {{"steps", &Options::steps, "largest number of steps of a sequence", required},
+       {"init", &Options::init, "distribution of the initial weights; default: uniform over +-0.05"}},
+      nn::position_embedding);
+}
+
+LayerType upsample2d_type() {
+  using Options = nn::Upsample;
+  return layer_type<Options>(
+      "upsample2d",
+      {{"size", &Options::size, "factors by which height and width grow; default: 2"},
+       {"method",
+        &Options::method,
+        "whether pixels are repeated, or there are new ones between them; default: nearest",
+        {.choices = "nearest|bilinear"}}},
+      nn::upsample2d);
+}
+
 LayerType layer_norm_type() {
   using Options = nn::LayerNorm;
   return layer_type<Options>(
@@ -290,8 +348,10 @@ Output row_softmax(const Scope& scope, const nn::Ragged& x) { return nn::ragged:
 std::vector<LayerType> layers() {
   return {attention_type(),
           attention_lstm_type(),
+          layer_type<nn::Pool1d>("avg_pool1d", pool1d_rows(), nn::avg_pool1d),
           layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
           batch_norm_type(),
+          conv1d_type(),
           conv2d_type(),
           conv2d_transpose_type(),
           dense_type(),
@@ -299,12 +359,18 @@ std::vector<LayerType> layers() {
           dropout_type(),
           embedding_type(),
           layer_type("flatten", nn::flatten),
+          layer_type("global_avg_pool1d", nn::global_avg_pool1d),
           layer_type("global_avg_pool2d", nn::global_avg_pool2d),
+          layer_type("global_max_pool1d", nn::global_max_pool1d),
+          layer_type("global_max_pool2d", nn::global_max_pool2d),
+          group_norm_type(),
           recurrent_type("gru", nn::gru),
           layer_norm_type(),
           lrn_type(),
           recurrent_type("lstm", nn::lstm),
+          layer_type<nn::Pool1d>("max_pool1d", pool1d_rows(), nn::max_pool1d),
           layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
+          position_embedding_type(),
           sampled_loss_type("nce_loss", nn::nce_loss),
           row_type("row_lengths", nn::ragged::row_lengths),
           row_type("row_max", nn::ragged::max),
@@ -314,7 +380,8 @@ std::vector<LayerType> layers() {
           row_spread_type(),
           row_type("row_sum", nn::ragged::sum),
           sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss),
-          class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss)};
+          class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss),
+          upsample2d_type()};
 }
 
 /// Returns the layers, losses and metrics in the order of their names.

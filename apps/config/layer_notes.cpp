@@ -10,10 +10,10 @@ constexpr LayerNote notes[] = {
     {"accuracy", "logits, label",
      "The share of samples whose class is predicted. Logits [n, classes], or [n] or [n, 1] for two classes; "
      "labels [n], or [n, classes] with rows that add up to 1."},
-    {"attention", "x, memory",
+    {"attention", "x, memory, memory_lengths",
      "Multi-head scaled dot-product attention (Vaswani et al. 2017) of each position of a sequence x to "
-     "those of the memory [batch, steps, depth], without one to those of x itself. Returns [batch, time, "
-     "units]."},
+     "those of the memory [batch, steps, depth], without one to those of x itself. `memory_lengths` [batch], "
+     "which may be left out, says how many steps of each memory count. Returns [batch, time, units]."},
     {"attention_lstm", "x, memory, memory_lengths",
      "An LSTM over a sequence x that looks at a memory [batch, steps, depth] in each step (Luong et al. "
      "2015, \"general\" scores, with input feeding). `memory_lengths` [batch], which may be left out, says "
@@ -21,6 +21,7 @@ constexpr LayerNote notes[] = {
     {"auc", "logits, label",
      "The area under the ROC curve: the probability that a sample of class 1 has a higher score than one of "
      "class 0, exact to about 1e-3. For two classes."},
+    {"avg_pool1d", "x", "The mean of each window of steps of sequences."},
     {"avg_pool2d", "x", "The mean of each window of images."},
     {"batch_norm", "x",
      "Subtracts from each channel, the last dimension, its mean, and divides by its deviation: those of the "
@@ -28,6 +29,8 @@ constexpr LayerNote notes[] = {
     {"binary_cross_entropy", "logits, label",
      "The mean of the sigmoid cross entropies of logits of any shape with labels 0 and 1, or probabilities, "
      "of the same shape. It is the loss of samples that may be of several classes."},
+    {"conv1d", "x",
+     "A convolution of sequences: each output sees `kernel` steps. Returns [batch, time, filters]."},
     {"conv2d", "x", "A convolution of images. Returns [batch, height, width, filters]."},
     {"conv2d_transpose", "x",
      "The gradient of a convolution as a layer, which makes images larger, by the factor `strides`. Returns "
@@ -52,7 +55,13 @@ constexpr LayerNote notes[] = {
     {"focal_loss", "logits, label",
      "The cross entropy in which samples count less that are predicted well (Lin et al. 2017), for any "
      "number of classes."},
+    {"global_avg_pool1d", "x", "The mean of sequences over time, [batch, features]."},
     {"global_avg_pool2d", "x", "The mean of images over height and width, [batch, channels]."},
+    {"global_max_pool1d", "x", "The maximum of sequences over time, [batch, features]."},
+    {"global_max_pool2d", "x", "The maximum of images over height and width, [batch, channels]."},
+    {"group_norm", "x",
+     "Subtracts from each group of channels of a sample its mean over all positions, and divides by its "
+     "deviation (Wu and He 2018). For x [batch, ..., channels]."},
     {"gru", "x, lengths",
      "Gated recurrent units (Cho et al. 2014; reset after the product, as in cuDNN) over a sequence x. "
      "`lengths` [batch], which may be left out, says how many steps of each sequence count. Returns the "
@@ -70,6 +79,7 @@ constexpr LayerNote notes[] = {
      "Long short-term memory (forget gates with a bias of 1) over a sequence x. `lengths` [batch], which may "
      "be left out, says how many steps of each sequence count. Returns the output of the last step, [batch, "
      "units], or with `sequences` those of all steps."},
+    {"max_pool1d", "x", "The maximum of each window of steps of sequences."},
     {"max_pool2d", "x", "The maximum of each window of images."},
     {"mean_absolute_error", "predicted, label", "The mean of the absolute differences."},
     {"mean_absolute_percentage_error", "predicted, label",
@@ -84,6 +94,9 @@ constexpr LayerNote notes[] = {
     {"poisson_loss", "predicted, label",
      "The mean of exp(predicted) - label * predicted: what is predicted is the logarithm of the rate. (Keras "
      "predicts the rate.)"},
+    {"position_embedding", "x",
+     "Adds to each step of a sequence x a vector of weights that belongs to its position, for attention "
+     "does not know the order of the steps."},
     {"precision", "logits, label",
      "The share of the samples predicted to be of class 1 that are, if there are two classes; otherwise the "
      "mean over the classes that occur."},
@@ -115,6 +128,7 @@ constexpr LayerNote notes[] = {
      "The mean of max(0, 1 - predicted * (2 label - 1))^2, for labels 0 and 1."},
     {"top_k_accuracy", "logits, label",
      "The share of samples whose class is among the `k` most likely ones."},
+    {"upsample2d", "x", "Images whose height and width are `size` times as large, without weights."},
 };
 
 }  // namespace

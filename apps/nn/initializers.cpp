@@ -40,6 +40,10 @@ Output uniform(const Scope& scope, const PartialShape& shape, DType dtype, doubl
   return scaled(scope, random_uniform(scope, shape, dtype), maximum - minimum, minimum);
 }
 
+Output small_uniform(const Scope& scope, const PartialShape& shape, DType dtype) {
+  return uniform(scope, shape, dtype, -0.05, 0.05);
+}
+
 Output normal(const Scope& scope, const PartialShape& shape, DType dtype, double mean, double stddev) {
   return scaled(scope, random_normal(scope, shape, dtype), stddev, mean);
 }

@@ -21,6 +21,9 @@ Output normal(const Scope& scope, const PartialShape& shape, DType dtype, double
 Output truncated_normal(const Scope& scope, const PartialShape& shape, DType dtype, double mean,
                         double stddev);
 
+/// Draws from the uniform distribution over +-0.05, as tables of embeddings do unless told otherwise.
+Output small_uniform(const Scope& scope, const PartialShape& shape, DType dtype = f32);
+
 /// A function that adds nodes for the first value of a weight, such as glorot_uniform().
 using Initial = std::function<Output(const Scope&, const PartialShape&, DType)>;
 /// The names of the initializers of weights that need no numbers.

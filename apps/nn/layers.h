@@ -128,6 +128,16 @@ Output max_pool2d(const Network& network, Output x, const Pool& options = {});
 Output avg_pool2d(const Network& network, Output x, const Pool& options = {});
 /// Returns the mean over height and width, [batch, channels].
 Output global_avg_pool2d(const Network& network, Output x);
+/// Returns the maximum over height and width, [batch, channels].
+Output global_max_pool2d(const Network& network, Output x);
+
+struct Upsample {
+  Pair size = 2;  ///< the factors by which height and width grow
+  /// "nearest", which repeats pixels, or "bilinear", which interpolates between their centres and yields float.
+  std::string method = "nearest";
+};
+/// Makes images larger, without weights (layers/resizing.cpp).
+Output upsample2d(const Network& network, Output x, const Upsample& options = {});
 
 // ---- Normalisation and regularisation (layers/normalization.cpp)
 
@@ -148,6 +158,15 @@ struct LayerNorm {
 };
 /// Normalises each vector of the last dimension by its mean and variance.
 Output layer_norm(const Network& network, Output x, const LayerNorm& options = {});
+
+struct GroupNorm {
+  int64_t groups = 0;  ///< divides the channels
+  double epsilon = 1e-5;
+  bool scale = true, offset = true;  ///< see BatchNorm
+};
+/// Normalises x [batch, ..., channels] (Wu and He 2018): each group of channels of a sample by its mean and variance over all
+/// positions.
+Output group_norm(const Network& network, Output x, const GroupNorm& options);
 
 struct Lrn {
   int64_t depth_radius = 5;
@@ -170,13 +189,43 @@ Output flatten(const Network& network, Output x);
 Output smoothed_labels(const Scope& scope, Output labels, int64_t classes, double smoothing,
                        DType dtype = f32);
 
-// ---- Sequences (layers/recurrent.cpp, layers/attention.cpp). Sequences are [batch, time, features].
+// ---- Convolutions of sequences (layers/temporal.cpp). Sequences are [batch, time, features].
+
+struct Conv1d {
+  int64_t filters = 0;
+  int64_t kernel = 1, strides = 1, dilations = 1;
+  /// "SAME", "VALID", or "CAUSAL": zeros before the first step only, so that no output sees later steps.
+  std::string padding = "SAME";
+  int64_t groups = 1;  ///< divides the features of the input and the filters
+  std::string activation = "linear";
+  bool bias = true;
+  Initial init = glorot_uniform;
+};
+/// Weights: [kernel, features / groups, filters].
+Output conv1d(const Network& network, Output x, const Conv1d& options);
+
+struct Pool1d {
+  int64_t window = 2;
+  int64_t strides = 0;  ///< 0: the window
+  std::string padding = "VALID";
+};
+Output max_pool1d(const Network& network, Output x, const Pool1d& options = {});
+Output avg_pool1d(const Network& network, Output x, const Pool1d& options = {});
+/// Returns the mean over time, [batch, features].
+Output global_avg_pool1d(const Network& network, Output x);
+/// Returns the maximum over time, [batch, features].
+Output global_max_pool1d(const Network& network, Output x);
+
+// ---- Sequences (layers/recurrent.cpp, layers/attention.cpp)
 
 /// For lstm and gru. If `time` is known, a step for each is added to the graph, else a loop; both compute the same.
 struct Recurrent {
   int64_t units = 0;
   /// Whether the result holds the outputs of all steps, [batch, time, units], or that of the last, [batch, units].
   bool sequences = false;
+  /// Whether other weights, "backward_weights" and so on, read each sequence from its end, too. The outputs of both for a step are
+  /// joined then: [..., 2 units]. The last output of the second is that for the first step.
+  bool bidirectional = false;
   bool loop = false;  ///< a loop even if `time` is known: less of a graph, but more time
   Initial init = glorot_uniform;
   /// If given, int32 or int64 [batch]: how many steps each sequence has. Later steps yield zeros, and the last output is that of
@@ -207,6 +256,8 @@ struct Attention {
   int64_t heads = 1;
   int64_t units = 0;    ///< of the result; 0: those of the query
   bool causal = false;  ///< whether position t attends to positions up to t only
+  /// If given, int32 or int64 [batch]: how many steps of each memory count.
+  std::optional<Output> memory_lengths = {};
 };
 /// Multi-head scaled dot-product attention (Vaswani et al. 2017) of a query to a memory, which is the query itself for
 /// self-attention. Weights: those of dense layers "NAME_query", "NAME_key", "NAME_value" and "NAME_output".
@@ -214,6 +265,14 @@ Output attention(const Network& network, Output query, Output memory, const Atte
 inline Output attention(const Network& network, Output x, const Attention& options) {
   return attention(network, x, x, options);
 }
+
+struct PositionEmbedding {
+  int64_t steps = 0;       ///< the largest number of steps of a sequence
+  Initial init = nullptr;  ///< default: uniform over +-0.05
+};
+/// Adds to each step of a sequence a vector that belongs to its position, since attention() does not know the order. Weights:
+/// "weights" [steps, features].
+Output position_embedding(const Network& network, Output x, const PositionEmbedding& options);
 
 }  // namespace troupe::nn
 #pragma GCC visibility pop

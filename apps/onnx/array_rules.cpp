@@ -192,6 +192,25 @@ Status pad(Conversion& to, const Node& node) {
   return {};
 }
 
+Status reverse(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const auto axes, to.known_integers(node, 1));
+  const std::vector<int64_t> last(axes.size(), -1), before_all(axes.size(), INT64_MIN), back(axes.size(), -1);
+  to.set(node, 0,
+         to.add("Slice", {to.input(node, 0), to.integers(last), to.integers(before_all), to.integers(axes),
+                          to.integers(back)}));
+  return {};
+}
+
+Status reverse_sequence(Conversion& to, const Node& node) {
+  const auto time = node.attrs.get<int64_t>("seq_dim"), batch = node.attrs.get<int64_t>("batch_dim");
+  if (time + batch != 1)
+    return unimplemented("its sequences are not the first two dimensions, which are all that ONNX reverses");
+  to.set(node, 0,
+         to.add("ReverseSequence", {to.input(node, 0), to.as_int64(node, 1)},
+                {{"time_axis", time}, {"batch_axis", batch}}));
+  return {};
+}
+
 Status cast(Conversion& to, const Node& node) {
   const DType wanted = node.output_types[0].dtype;
   if (type_number(wanted) == 0)
@@ -220,6 +239,8 @@ void add_array_rules(Rules& rules) {
   rules["SplitV"] = split_v;
   rules["Slice"] = slice;
   rules["StridedSlice"] = strided_slice;
+  rules["ReverseV2"] = reverse;
+  rules["ReverseSequence"] = reverse_sequence;
   rules["Unique"] = unique;
   rules["OneHot"] = one_hot;
   rules["Tile"] = tile;

@@ -27,16 +27,21 @@ Status add_padding(const Node& node, NodeAttributes& attributes) {
   return {};
 }
 
+std::string with_channels_first(Conversion& to, const std::string& images) {
+  return to.add("Transpose", {images}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
+}
+
+std::string with_channels_last(Conversion& to, const std::string& images) {
+  return to.add("Transpose", {images}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}});
+}
+
 std::string images(Conversion& to, const Node& node) {
   const std::string& given = to.input(node, 0);
-  return has_channels_last(node) ? to.add("Transpose", {given}, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}})
-                                 : given;
+  return has_channels_last(node) ? with_channels_first(to, given) : given;
 }
 
 void set_images(Conversion& to, const Node& node, const std::string& value) {
-  to.set(node, 0,
-         has_channels_last(node) ? to.add("Transpose", {value}, {{"perm", std::vector<int64_t>{0, 2, 3, 1}}})
-                                 : value);
+  to.set(node, 0, has_channels_last(node) ? with_channels_last(to, value) : value);
 }
 
 Status convolution(Conversion& to, const Node& node) {
@@ -105,12 +110,31 @@ Status batch_norm(Conversion& to, const Node& node) {
   return {};
 }
 
+Status resize(Conversion& to, const Node& node) {
+  const bool is_linear = node.type() == "ResizeBilinear";
+  if (is_linear && to.dtype(node, 0) != DType::Float)
+    return unimplemented("it can be exported for float only");
+  std::string at = "asymmetric", nearest = "floor";
+  if (node.attrs.get<bool>("align_corners")) at = "align_corners";
+  if (node.attrs.get<bool>("half_pixel_centers")) at = "half_pixel";
+  if (at != "asymmetric") nearest = "round_prefer_ceil";
+  NodeAttributes attributes = {{"mode", std::string(is_linear ? "linear" : "nearest")},
+                               {"coordinate_transformation_mode", at}};
+  if (!is_linear) attributes.emplace_back("nearest_mode", nearest);
+  const std::string images = with_channels_first(to, to.input(node, 0));
+  const std::string kept = to.add("Slice", {to.add("Shape", {images}), to.integers({0}), to.integers({2})});
+  const std::string sizes = to.add("Concat", {kept, to.as_int64(node, 1)}, {{"axis", int64_t{0}}});
+  to.set(node, 0, with_channels_last(to, to.add("Resize", {images, "", "", sizes}, attributes)));
+  return {};
+}
+
 }  // namespace
 
 void add_image_rules(Rules& rules) {
   rules["Conv2D"] = convolution;
   rules["DepthwiseConv2dNative"] = depthwise_convolution;
   for (const char* const op : {"MaxPool", "AvgPool"}) rules[op] = pool;
+  for (const char* const op : {"ResizeNearestNeighbor", "ResizeBilinear"}) rules[op] = resize;
   rules["BiasAdd"] = bias;
   for (const char* const op : {"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
     rules[op] = batch_norm;

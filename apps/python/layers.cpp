@@ -67,6 +67,17 @@ py::dict weights_of(const NetworkHandle& network) {
 
 using NetworkClass = py::class_<NetworkHandle>;
 
+/// Binds a layer without options.
+void bind_plain(NetworkClass& network, const char* name, Output (*layer)(const nn::Network&, Output)) {
+  network.def(
+      name,
+      [layer](const NetworkHandle& self, const py::object& x) {
+        const NetworkHandle n = self.here();
+        return n.handle(layer(n.network, n.input(x)));
+      },
+      py::arg("x"));
+}
+
 void bind_dense_layers(NetworkClass& network) {
   network.def(
       "dense",
@@ -101,13 +112,7 @@ void bind_dense_layers(NetworkClass& network) {
         return n.handle(nn::dropout(n.network, n.input(x), {.rate = rate}));
       },
       py::arg("x"), py::arg("rate") = nn::Dropout{}.rate);
-  network.def(
-      "flatten",
-      [](const NetworkHandle& self, const py::object& x) {
-        const NetworkHandle n = self.here();
-        return n.handle(nn::flatten(n.network, n.input(x)));
-      },
-      py::arg("x"));
+  bind_plain(network, "flatten", &nn::flatten);
 }
 
 void bind_norms(NetworkClass& network) {
@@ -133,6 +138,16 @@ void bind_norms(NetworkClass& network) {
             nn::layer_norm(n.network, n.input(x), {.epsilon = epsilon, .scale = scale, .offset = offset}));
       },
       py::arg("x"), py::arg("epsilon") = nn::LayerNorm{}.epsilon, py::arg("scale") = true,
+      py::arg("offset") = true);
+  network.def(
+      "group_norm",
+      [](const NetworkHandle& self, const py::object& x, int64_t groups, double epsilon, bool scale,
+         bool offset) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::group_norm(
+            n.network, n.input(x), {.groups = groups, .epsilon = epsilon, .scale = scale, .offset = offset}));
+      },
+      py::arg("x"), py::arg("groups"), py::arg("epsilon") = nn::GroupNorm{}.epsilon, py::arg("scale") = true,
       py::arg("offset") = true);
 }
 
@@ -209,13 +224,55 @@ void bind_image_layers(NetworkClass& network) {
   };
   bind_pool("max_pool2d", &nn::max_pool2d);
   bind_pool("avg_pool2d", &nn::avg_pool2d);
+  bind_plain(network, "global_avg_pool2d", &nn::global_avg_pool2d);
+  bind_plain(network, "global_max_pool2d", &nn::global_max_pool2d);
   network.def(
-      "global_avg_pool2d",
-      [](const NetworkHandle& self, const py::object& x) {
+      "upsample2d",
+      [](const NetworkHandle& self, const py::object& x, const py::object& size, const std::string& method) {
         const NetworkHandle n = self.here();
-        return n.handle(nn::global_avg_pool2d(n.network, n.input(x)));
+        return n.handle(nn::upsample2d(n.network, n.input(x), {.size = pair_of(size), .method = method}));
       },
-      py::arg("x"));
+      py::arg("x"), py::arg("size") = 2, py::arg("method") = "nearest");
+}
+
+using Pool1dLayer = Output (*)(const nn::Network&, Output, const nn::Pool1d&);
+
+void bind_temporal_layers(NetworkClass& network) {
+  network.def(
+      "conv1d",
+      [](const NetworkHandle& self, const py::object& x, int64_t filters, int64_t kernel, int64_t strides,
+         int64_t dilations, const std::string& padding, int64_t groups, const std::string& activation,
+         bool bias, const py::object& init) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::conv1d(n.network, n.input(x),
+                                   {.filters = filters,
+                                    .kernel = kernel,
+                                    .strides = strides,
+                                    .dilations = dilations,
+                                    .padding = padding,
+                                    .groups = groups,
+                                    .activation = activation,
+                                    .bias = bias,
+                                    .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("filters"), py::arg("kernel"), py::arg("strides") = 1, py::arg("dilations") = 1,
+      py::arg("padding") = "SAME", py::arg("groups") = 1, py::arg("activation") = "linear",
+      py::arg("bias") = true, py::arg("init") = "glorot_uniform");
+  const auto bind_pool = [&](const char* name, Pool1dLayer pool) {
+    network.def(
+        name,
+        [pool](const NetworkHandle& self, const py::object& x, int64_t window, int64_t strides,
+               const std::string& padding) {
+          const NetworkHandle n = self.here();
+          return n.handle(
+              pool(n.network, n.input(x), {.window = window, .strides = strides, .padding = padding}));
+        },
+        py::arg("x"), py::arg("window") = 2, py::arg("strides") = 0, py::arg("padding") = "VALID");
+  };
+  bind_pool("max_pool1d", &nn::max_pool1d);
+  bind_pool("avg_pool1d", &nn::avg_pool1d);
+  bind_plain(network, "global_avg_pool1d", &nn::global_avg_pool1d);
+  bind_plain(network, "global_max_pool1d", &nn::global_max_pool1d);
 }
 
 using RecurrentLayer = Output (*)(const nn::Network&, Output, const nn::Recurrent&);
@@ -225,29 +282,42 @@ void bind_sequence_layers(NetworkClass& network) {
     network.def(
         name,
         [layer](const NetworkHandle& self, const py::object& x, int64_t units, bool sequences, bool loop,
-                const py::object& lengths, const py::object& init) {
+                const py::object& lengths, const py::object& init, bool bidirectional) {
           const NetworkHandle n = self.here();
-          nn::Recurrent options{
-              .units = units, .sequences = sequences, .loop = loop, .init = initial_of(init)};
+          nn::Recurrent options{.units = units,
+                                .sequences = sequences,
+                                .bidirectional = bidirectional,
+                                .loop = loop,
+                                .init = initial_of(init)};
           if (!lengths.is_none()) options.lengths = n.input(lengths);
           return n.handle(layer(n.network, n.input(x), options));
         },
         py::arg("x"), py::arg("units"), py::arg("sequences") = false, py::arg("loop") = false,
-        py::arg("lengths") = py::none(), py::arg("init") = "glorot_uniform");
+        py::arg("lengths") = py::none(), py::arg("init") = "glorot_uniform",
+        py::arg("bidirectional") = false);
   };
   bind_recurrent("lstm", &nn::lstm);
   bind_recurrent("gru", &nn::gru);
   network.def(
       "attention",
       [](const NetworkHandle& self, const py::object& query, const py::object& memory, int64_t heads,
-         int64_t units, bool causal) {
+         int64_t units, bool causal, const py::object& memory_lengths) {
         const NetworkHandle n = self.here();
         const Output x = n.input(query);
-        return n.handle(nn::attention(n.network, x, memory.is_none() ? x : n.input(memory),
-                                      {.heads = heads, .units = units, .causal = causal}));
+        nn::Attention options{.heads = heads, .units = units, .causal = causal};
+        if (!memory_lengths.is_none()) options.memory_lengths = n.input(memory_lengths);
+        return n.handle(nn::attention(n.network, x, memory.is_none() ? x : n.input(memory), options));
       },
       py::arg("query"), py::arg("memory") = py::none(), py::arg("heads") = 1, py::arg("units") = 0,
-      py::arg("causal") = false);
+      py::arg("causal") = false, py::arg("memory_lengths") = py::none());
+  network.def(
+      "position_embedding",
+      [](const NetworkHandle& self, const py::object& x, int64_t steps, const py::object& init) {
+        const NetworkHandle n = self.here();
+        return n.handle(
+            nn::position_embedding(n.network, n.input(x), {.steps = steps, .init = initial_of(init)}));
+      },
+      py::arg("x"), py::arg("steps"), py::arg("init") = py::none());
 }
 
 }  // namespace
@@ -320,6 +390,7 @@ void bind_layers(py::module_& module) {
   bind_dense_layers(network);
   bind_norms(network);
   bind_image_layers(network);
+  bind_temporal_layers(network);
   bind_sequence_layers(network);
   bind_class_losses(network);
 }

@@ -173,6 +173,12 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"{ type = 'Dense', units = 3 }", {"\"Dense\" is unknown", "write \"dense\""}},
       {"{ type = 'Linear', out_features = 3 }", {"\"Linear\" is unknown", "write \"dense\""}},
       {"{ type = 'MaxPool2d' }", {"write \"max_pool2d\""}},
+      {"{ type = 'UpSampling2D' }", {"write \"upsample2d\""}},
+      {"{ type = 'Conv1D', filters = 3, kernel = 3 }", {"write \"conv1d\""}},
+      {"{ type = 'Bidirectional' }", {"add bidirectional=true to a layer lstm or gru"}},
+      {"{ type = 'conv1d', filters = 3, kernel = 9, padding = 'VALID', input = 'reshape(image, [-1, 8, 8])' "
+       "}",
+       {"'conv1d_1'", "kernel covers 9 steps, which is more than the 8 of a sequence"}},
       {"{ type = 'dense', units = 3, dropout = 0.5 }", {"a layer of its own, { type = \"dropout\""}},
       {"{ type = 'dense', in_features = 3, units = 5 }", {"leave it out"}},
       {"{ type = 'conv2d', filters = 3, kernel_size = 3 }", {"write kernel"}},

@@ -173,6 +173,24 @@ loss = "mean(scores) + l2_loss(scores_dense_weights)"
     BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
 }
 
+BOOST_AUTO_TEST_CASE(sequences_are_convolved_and_read_in_both_directions) {
+  const auto config = parse(with_model(R"toml([model]
+layers = [{ type = "conv1d", input = "reshape(image, [-1, 8, 8])", filters = 6, kernel = 3, padding = "CAUSAL" },
+          { type = "group_norm", groups = 2 }, { type = "max_pool1d" }, { type = "position_embedding", steps = 4 },
+          { type = "attention", heads = 2 },
+          { type = "gru", units = 5, bidirectional = true, sequences = true }, { type = "global_max_pool1d" }]
+[model.graph]
+large = "nn.upsample2d(reshape(image, [-1, 8, 8, 1]), size=[3, 2], method='bilinear')"
+loss = "mean(nn.dense(output, units=1)) + mean(nn.global_max_pool2d(large))"
+)toml"));
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  const std::string weights = weights_of(*config, test::op_library()->ops);
+  for (const char* line : {"conv1d_1_weights float[3,8,6]\n", "group_norm_2_gamma float[6]\n",
+                           "position_embedding_4_weights float[4,6]\n", "gru_6_weights float[6,15]\n",
+                           "gru_6_backward_recurrent float[5,15]\n", "loss_dense_weights float[10,1]\n"})
+    BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_in_calls_of_layers_name_layer_and_option) {
   const auto mistake = [](const std::string& expression) {
     const std::string text = mistakes(with_model("[model.graph]\nloss = '" + expression + "'\n"));

@@ -94,6 +94,25 @@ def check_segments():
           "segments")
 
 
+def check_layers():
+    """Exports layers of sequences and of images that grow."""
+    graph = {
+        "rows": "reshape(image, [-1, 8, 8])",
+        "steps": 'nn.conv1d(nn.position_embedding(rows, steps=8), filters=6, kernel=3, padding="CAUSAL")',
+        "both": "nn.lstm(nn.max_pool1d(steps), units=5, sequences=true, bidirectional=true)",
+        "lengths": 'floor_mod(cast(sum(image, 1), "int32"), 3) + 1',
+        "seen": "nn.attention(both, both, lengths, heads=2)",
+        "large": "nn.upsample2d(nn.group_norm(reshape(image, [-1, 8, 8, 1]), groups=1), size=[3, 2])",
+        "smooth": 'nn.upsample2d(large, method="bilinear")',
+        "parts": "concat([nn.global_max_pool1d(seen), nn.flatten(large), nn.global_max_pool2d(smooth)], 1)",
+        "logits": "nn.dense(parts, units=10)",
+        "loss": "mean(sparse_softmax_cross_entropy_with_logits(logits, label))",
+    }
+    table = ", ".join(f"{name}='{expression}'" for name, expression in graph.items())
+    check(train("digits", "--set", "run.name=layers", "--set", "model.variables={}", "--set", "model.graph={" + table + "}")
+          .replace("digits", "layers"), "layers")
+
+
 def train(example, *more):
     troupe("train", os.path.join(SOURCE, "examples", f"{example}.toml"), "-q", "--set", "train.max_epochs=1", *more)
     return os.path.join("runs", example)
@@ -108,6 +127,7 @@ def main():
                   "groups='nn.conv2d(hidden, filters=6, kernel=3, groups=2)', logits='nn.dense(nn.flatten(groups), units=10)'"
         check(train("digits", "--set", "run.name=grouped", "--set", "model.variables={}", "--set", "model.graph={" + grouped +
                     ", loss='mean(sparse_softmax_cross_entropy_with_logits(logits, label))'}").replace("digits", "grouped"), "grouped")
+        check_layers()
         check_table()
         for model in ["convolution", "functions"]:
             check(os.path.join(SOURCE, "tests", "golden", "models", model), model)

@@ -64,6 +64,17 @@ def biased(name):
     return {name + "_weights": nth(0), name + "_bias": nth(1)}
 
 
+class Masked(layers.Layer):
+    """Attention to the steps of the memory for which a mask is true."""
+
+    def __init__(self, attention, mask):
+        super().__init__()
+        self.attention, self.mask = attention, mask
+
+    def call(self, x, memory):
+        return self.attention(x, memory, attention_mask=self.mask)
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     save("dense", layers.Dense(5, activation="tanh"), {"x": drawn([4, 3])}, biased("dense"))
@@ -83,17 +94,35 @@ def main():
             save(f"batch_norm_{name}_{'training' if training else 'inference'}", layers.BatchNormalization(momentum=0.9), {"x": x}, normal,
                  training, averages)
     save("layer_norm", layers.LayerNormalization(epsilon=1e-5), {"x": drawn([2, 3, 5])}, {"layer_norm_gamma": nth(0), "layer_norm_beta": nth(1)})
+    save("group_norm", layers.GroupNormalization(2, epsilon=1e-5), {"x": image}, {"group_norm_gamma": nth(0), "group_norm_beta": nth(1)})
+    save("upsample2d_nearest", layers.UpSampling2D((3, 2)), {"x": image}, {})
+    save("upsample2d_bilinear", layers.UpSampling2D((3, 2), interpolation="bilinear"), {"x": image}, {})
+    save("global_max_pool2d", layers.GlobalMaxPooling2D(), {"x": image}, {})
     sequence = drawn([3, 4, 5])
     cell = {"lstm_weights": nth(0), "lstm_recurrent": nth(1), "lstm_bias": nth(2)}
     save("lstm", layers.LSTM(6), {"x": sequence}, cell)
     save("lstm_sequences", layers.LSTM(6, return_sequences=True), {"x": sequence}, cell)
     gates = {"gru_weights": nth(0), "gru_recurrent": nth(1), "gru_bias": lambda w: w[2][0], "gru_recurrent_bias": lambda w: w[2][1]}
     save("gru", layers.GRU(6, return_sequences=True), {"x": sequence}, gates)
+    both = {f"lstm_{way}{what}": nth(3 * i + j)
+            for i, way in enumerate(("", "backward_")) for j, what in enumerate(("weights", "recurrent", "bias"))}
+    save("lstm_bidirectional", layers.Bidirectional(layers.LSTM(6)), {"x": sequence}, both)
+    save("lstm_bidirectional_sequences", layers.Bidirectional(layers.LSTM(6, return_sequences=True)), {"x": sequence}, both)
+    long = drawn([2, 9, 4])
+    save("conv1d", layers.Conv1D(6, 3, strides=2, padding="same", activation="tanh"), {"x": long}, biased("conv1d"))
+    save("conv1d_causal", layers.Conv1D(6, 3, dilation_rate=2, padding="causal", groups=2), {"x": long}, biased("conv1d"))
+    save("max_pool1d", layers.MaxPooling1D(3, strides=2), {"x": long}, {})
+    save("avg_pool1d", layers.AveragePooling1D(2, padding="same"), {"x": long}, {})
+    save("global_avg_pool1d", layers.GlobalAveragePooling1D(), {"x": long}, {})
+    save("global_max_pool1d", layers.GlobalMaxPooling1D(), {"x": long}, {})
     units, parts = 6, {}
     for i, what in enumerate(("query", "key", "value", "output")):
         parts[f"attention_{what}_weights"] = nth(2 * i, [-1, units])
         parts[f"attention_{what}_bias"] = nth(2 * i + 1, [units])
     save("attention", layers.MultiHeadAttention(2, 3), {"x": drawn([2, 4, 6]), "memory": drawn([2, 5, 6])}, parts)
+    lengths = tf.sequence_mask([2, 5], 5)[:, tf.newaxis, :]
+    save("attention_lengths", Masked(layers.MultiHeadAttention(2, 3), lengths),
+         {"x": drawn([2, 4, 6]), "memory": drawn([2, 5, 6])}, parts)
 
 
 if __name__ == "__main__":

@@ -108,6 +108,8 @@ def test_layers_of_images(graph):
     x = network.max_pool2d(network.batch_norm(x))
     shapes = [x.shape, network.avg_pool2d(x).shape, network.flatten(x).shape, network.global_avg_pool2d(x).shape]
     assert shapes == [(2, 4, 4, 4), (2, 2, 2, 4), (2, 64), (2, 4)]
+    large = network.upsample2d(network.group_norm(x, groups=2), size=(2, 3), method="bilinear")
+    assert large.shape == (2, 8, 12, 4) and network.global_max_pool2d(large).shape == (2, 4)
     with troupe.Session(graph) as session:
         session.run(troupe.initializer())
         session.run([x, network.update_averages()])
@@ -117,7 +119,12 @@ def test_layers_of_sequences(graph):
     network = nn.Network().at("encoder")
     x = network.layer_norm(network.embedding(np.array([[1, 2, 3]]), rows=10, units=4))
     assert network.lstm(x, 5).shape == (1, 5) and network.gru(x, 5, sequences=True).shape == (1, 3, 5)
-    assert network.named("look").attention(x, heads=2).shape == (1, 3, 4)
+    assert network.named("look").attention(x, heads=2, memory_lengths=[2]).shape == (1, 3, 4)
+    both = network.lstm(network.position_embedding(x, steps=3), 5, sequences=True, bidirectional=True)
+    assert both.shape == (1, 3, 10)
+    some = network.conv1d(both, 6, kernel=2, padding="CAUSAL")
+    assert network.max_pool1d(some, window=3).shape == network.avg_pool1d(some, window=3).shape == (1, 1, 6)
+    assert network.global_avg_pool1d(some).shape == network.global_max_pool1d(some).shape == (1, 6)
     assert all(name.startswith("encoder/") for name in network.weights)
 
 

@@ -4,24 +4,12 @@
 #include "kernels/constructors.h"
 
 namespace troupe::nn {
-namespace {
-
-/// Returns numbers to add to scores [batch, steps]: a large negative one for each step behind the end of its sequence, else 0.
-Output mask_of(const Scope& scope, Output memory, Output lengths) {
-  const Output size =
-      reshape(scope, slice(scope, shape(scope, memory), {1}, {1}), Argument(std::vector<Argument>()));
-  const Output steps = cast(scope, range(scope, 0, size, 1), scope.dtype(lengths));
-  const Output is_behind = greater_equal(scope, expand_dims(scope, steps, 0), expand_dims(scope, lengths, 1));
-  return mul(scope, cast(scope, is_behind, scope.dtype(memory)), -1e9);
-}
-
-}  // namespace
-
 Output attention_lstm(const Network& network, Output x, Output memory, const AttentionLstm& options) {
   const Layer layer(network, "attention_lstm");
   const Recurrent steps{.units = options.units, .sequences = true, .loop = options.loop};
   check_sequence(layer, x, steps);
   layer.require_rank(memory, 3);
+  check_lengths(layer, options.memory_lengths);
   const Scope& scope = layer.scope();
   const DType dtype = scope.dtype(x);
   const int64_t columns = 4 * options.units, depth = layer.size_of(memory, 2);
@@ -33,7 +21,7 @@ Output attention_lstm(const Network& network, Output x, Output memory, const Att
   const Output mix = layer.weight(
       "mix", {depth == unknown_dim ? depth : depth + options.units, options.units}, dtype, options.init);
   std::optional<Output> mask;
-  if (options.memory_lengths) mask = mask_of(scope, memory, *options.memory_lengths);
+  if (options.memory_lengths) mask = mask_behind(scope, memory, *options.memory_lengths);
   cell.step = [=](const Scope& s, Output product, const State& state) {
     const Output before = matmul(s, concat(s, {state[0], state[1]}, 1), recurrent);
     const State lstm = lstm_step(s, add(s, product, before), &state[2]);

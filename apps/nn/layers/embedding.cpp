@@ -8,11 +8,8 @@ namespace {
 PartitionedVariable add_table(const Layer& layer, const Embedding& options) {
   layer.require_positive("rows", options.rows);
   layer.require_positive("units", options.units);
-  const Initial small = [](const Scope& scope, const PartialShape& shape, DType dtype) {
-    return uniform(scope, shape, dtype, -0.05, 0.05);
-  };
-  const Weight table =
-      layer.description("weights", {options.rows, options.units}, f32, options.init ? options.init : small);
+  const Weight table = layer.description("weights", {options.rows, options.units}, f32,
+                                         options.init ? options.init : small_uniform);
   const int64_t parts = layer.network().parts_of_table(table.shape, table.dtype, options.partitions);
   return partitioned_weight(layer, table, parts, partition_strategy(options.strategy));
 }

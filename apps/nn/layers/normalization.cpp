@@ -48,12 +48,17 @@ Output batch_norm(const Network& network, Output x, const BatchNorm& options) {
 
 namespace {
 
+/// Subtracts the mean over some axes, and divides by the deviation.
+Output normalized(const Scope& scope, Output x, const std::vector<int64_t>& axes, double epsilon) {
+  const Output centred = sub(scope, x, mean(scope, x, axes, true));
+  const Output variance = mean(scope, square(scope, centred), axes, true);
+  return mul(scope, centred, rsqrt(scope, add(scope, variance, epsilon)));
+}
+
 /// Layer normalisation by ops that TensorFlow has, too; without scale or offset where those are null.
 Output composed_layer_norm(const Scope& scope, Output x, std::optional<Output> scale,
                            std::optional<Output> offset, double epsilon) {
-  const Output centred = sub(scope, x, mean(scope, x, {-1}, true));
-  const Output variance = mean(scope, square(scope, centred), {-1}, true);
-  Output y = mul(scope, centred, rsqrt(scope, add(scope, variance, epsilon)));
+  Output y = normalized(scope, x, {-1}, epsilon);
   if (scale) y = mul(scope, y, *scale);
   return offset ? add(scope, y, *offset) : y;
 }
@@ -76,6 +81,27 @@ Output layer_norm(const Network& network, Output x, const LayerNorm& options) {
   if (!scale) scale = ones(scope, {size}, compute);
   if (!offset) offset = zeros(scope, {size}, compute);
   return scope.add_one("LayerNorm", {x, *scale, *offset}, {{"epsilon", static_cast<float>(options.epsilon)}});
+}
+
+Output group_norm(const Network& network, Output x, const GroupNorm& options) {
+  const Layer layer(network, "group_norm");
+  const Scope& scope = layer.scope();
+  const size_t rank = layer.rank_of(x);
+  const int64_t channels = layer.size_of(x, -1), groups = options.groups;
+  layer.require_positive("groups", groups);
+  if (rank < 2) layer.fail("the input has shape " + scope.shape(x).text() + "; its rank must be at least 2");
+  if (channels == unknown_dim) return identity(scope, x);  // in Mode::Check: only the rank is known
+  if (channels % groups != 0)
+    layer.fail("groups is " + std::to_string(groups) + "; it must divide the " + std::to_string(channels) +
+               " channels of the input");
+  const DType dtype = scope.dtype(x), compute = dtype == DType::Double ? dtype : f32;
+  const Output wide = dtype == compute ? x : cast(scope, x, compute);
+  const Output grouped = layer.reshaped(wide, x, 1, {-1, groups, channels / groups});
+  const Output normal = normalized(scope, grouped, {1, 3}, options.epsilon);
+  Output y = layer.reshaped(normal, x, rank - 1, {channels});
+  if (options.scale) y = mul(scope, y, layer.weight("gamma", {channels}, compute, all_equal(1)));
+  if (options.offset) y = add(scope, y, layer.weight("beta", {channels}, compute, all_equal(0)));
+  return dtype == compute ? y : cast(scope, y, dtype);
 }
 
 Output lrn(const Network& network, Output x, const Lrn& options) {

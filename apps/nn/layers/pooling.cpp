@@ -34,4 +34,10 @@ Output global_avg_pool2d(const Network& network, Output x) {
   return mean(layer.scope(), x, {1, 2});
 }
 
+Output global_max_pool2d(const Network& network, Output x) {
+  const Layer layer(network, "global_max_pool2d");
+  layer.require_rank(x, 4);
+  return max(layer.scope(), x, {1, 2});
+}
+
 }  // namespace troupe::nn

@@ -93,9 +93,13 @@ class Sequence {
 void check_sequence(const Layer& layer, Output x, const Recurrent& options) {
   layer.require_rank(x, 3);
   layer.require_positive("units", options.units);
-  if (!options.lengths) return;
-  layer.require_rank(*options.lengths, 1);
-  const DType dtype = layer.scope().dtype(*options.lengths);
+  check_lengths(layer, options.lengths);
+}
+
+void check_lengths(const Layer& layer, const std::optional<Output>& lengths) {
+  if (!lengths) return;
+  layer.require_rank(*lengths, 1);
+  const DType dtype = layer.scope().dtype(*lengths);
   if (dtype != DType::Int32 && dtype != DType::Int64)
     layer.fail("the lengths are " + std::string(name(dtype)) + "; they must be int32 or int64");
 }
@@ -103,6 +107,17 @@ void check_sequence(const Layer& layer, Output x, const Recurrent& options) {
 Output run_cell(const Layer& layer, Output x, const Cell& cell, const Recurrent& options) {
   return Sequence(layer, x, cell, options).run();
 }
+
+Output mask_behind(const Scope& scope, Output memory, Output lengths) {
+  const Output size =
+      reshape(scope, slice(scope, shape(scope, memory), {1}, {1}), Argument(std::vector<Argument>()));
+  const Output steps = cast(scope, range(scope, 0, size, 1), scope.dtype(lengths));
+  const Output is_behind = greater_equal(scope, expand_dims(scope, steps, 0), expand_dims(scope, lengths, 1));
+  const DType dtype = scope.dtype(memory);
+  return mul(scope, cast(scope, is_behind, dtype), hiding_score(dtype));
+}
+
+double hiding_score(DType dtype) { return dtype == DType::Half ? -6e4 : -1e9; }
 
 Output forget_bias(const Scope& scope, const PartialShape& shape, DType dtype) {
   const PartialShape quarter{shape[0] / 4};

@@ -26,9 +26,17 @@ struct Cell {
 
 /// Throws InvalidArgument, naming the layer, if x or the options do not fit.
 void check_sequence(const Layer& layer, Output x, const Recurrent& options);
+/// Throws InvalidArgument, naming the layer, unless the lengths, if given, are int32 or int64 [batch].
+void check_lengths(const Layer& layer, const std::optional<Output>& lengths);
 
 /// Runs a cell over the steps of x [batch, time, features]. Returns what Recurrent says.
 Output run_cell(const Layer& layer, Output x, const Cell& cell, const Recurrent& options);
+
+/// Returns numbers to add to scores [batch, steps] of a memory: a large negative one for each step behind the end of its sequence,
+/// else 0.
+Output mask_behind(const Scope& scope, Output memory, Output lengths);
+/// Returns a number that hides a score to which it is added from a softmax, and that the type can represent.
+double hiding_score(DType dtype);
 
 /// The first value of a bias whose second quarter, that of the forget gate, is 1.
 Output forget_bias(const Scope& scope, const PartialShape& shape, DType dtype);

@@ -75,6 +75,51 @@ const std::vector<LayerCase>& layer_cases() {
       {"batch_norm_rows_training", nn::Mode::Training, normalised},
       {"batch_norm_rows_inference", nn::Mode::Inference, normalised},
       {"layer_norm", {}, [](const Network& n, Inputs in) { return nn::layer_norm(n, in[0]); }},
+      {"group_norm", {}, [](const Network& n, Inputs in) { return nn::group_norm(n, in[0], {.groups = 2}); }},
+      {"upsample2d_nearest",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::upsample2d(n, in[0], {.size = {3, 2}});
+       }},
+      {"upsample2d_bilinear",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::upsample2d(n, in[0], {.size = {3, 2}, .method = "bilinear"});
+       }},
+      {"global_max_pool2d", {}, [](const Network& n, Inputs in) { return nn::global_max_pool2d(n, in[0]); }},
+      {"conv1d",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::conv1d(n, in[0], {.filters = 6, .kernel = 3, .strides = 2, .activation = "tanh"});
+       }},
+      {"conv1d_causal",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::conv1d(n, in[0],
+                           {.filters = 6, .kernel = 3, .dilations = 2, .padding = "CAUSAL", .groups = 2});
+       }},
+      {"max_pool1d",
+       {},
+       [](const Network& n, Inputs in) { return nn::max_pool1d(n, in[0], {.window = 3, .strides = 2}); }},
+      {"avg_pool1d",
+       {},
+       [](const Network& n, Inputs in) { return nn::avg_pool1d(n, in[0], {.padding = "SAME"}); }},
+      {"global_avg_pool1d", {}, [](const Network& n, Inputs in) { return nn::global_avg_pool1d(n, in[0]); }},
+      {"global_max_pool1d", {}, [](const Network& n, Inputs in) { return nn::global_max_pool1d(n, in[0]); }},
+      {"lstm_bidirectional",
+       {},
+       [](const Network& n, Inputs in) { return nn::lstm(n, in[0], {.units = 6, .bidirectional = true}); }},
+      {"lstm_bidirectional_sequences",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::lstm(n, in[0], {.units = 6, .sequences = true, .bidirectional = true});
+       }},
+      {"attention_lengths",
+       {},
+       [](const Network& n, Inputs in) {
+         const Output lengths = n.scope().constant(Tensor::vector<int32_t>({2, 5}));
+         return nn::attention(n, in[0], in[1], {.heads = 2, .memory_lengths = lengths});
+       }},
       {"lstm", {}, [](const Network& n, Inputs in) { return nn::lstm(n, in[0], {.units = 6}); }},
       {"lstm_sequences",
        {},
@@ -224,6 +269,71 @@ BOOST_AUTO_TEST_CASE(activations_without_functions_have_names) {
   for (size_t i = 0; i < values.size(); ++i)
     for (size_t k = 0; k < 2; ++k)
       BOOST_TEST(values[i].as<float>()[k] == expected[i][k], boost::test_tools::tolerance(1e-6f));
+}
+
+/// Returns the values of an output, after all weights have got their first values.
+Tensor value_of(Graph& graph, Runtime& runtime, const nn::Network& network, Output output) {
+  const Scope scope(graph);
+  std::vector<Output> initial;
+  for (const auto& [weight, edge] : network.weights())
+    initial.push_back(assign(scope, edge, weight.initial(scope, weight.shape, weight.dtype)));
+  auto session = runtime.session(graph);
+  session.run({scope.group(initial)});
+  return session.run({output}).at(0);
+}
+
+BOOST_AUTO_TEST_CASE(positions_differ_by_their_weights) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope scope(graph);
+  const nn::Network network(scope);
+  const nn::Initial rows = [](const Scope& s, const PartialShape&, DType) {
+    return s.constant(Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}));
+  };
+  const Output x = placeholder(scope, f32, PartialShape{unknown_dim, unknown_dim, 2});
+  const Output two = scope.constant(Tensor::of<float>({1, 2, 2}, {0, 0, 10, 10}));
+  const Output fixed = nn::position_embedding(network, two, {.steps = 3, .init = rows});
+  BOOST_TEST(
+      identical(value_of(graph, runtime, network, fixed), Tensor::of<float>({1, 2, 2}, {1, 2, 13, 14})));
+  BOOST_TEST(scope.shape(nn::position_embedding(network, x, {.steps = 3})).text() == "[?,?,2]");
+  const Output four = scope.constant(Tensor::of<float>({1, 4, 1}, {0, 0, 0, 0}));
+  BOOST_CHECK_EXCEPTION(nn::position_embedding(network, four, {.steps = 3}), Error, [](const Error& error) {
+    return std::string(error.what()).find("at most 3 steps") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(hidden_scores_are_numbers_of_every_type) {
+  for (const DType dtype : {f32, f64, DType::Half, DType::BFloat16}) {
+    Runtime runtime;
+    Graph graph(runtime.ops());
+    const Scope scope(graph);
+    const nn::Network network(scope);
+    const Output x = cast(scope, scope.constant(Tensor::of<float>({1, 3, 2}, {1, 2, 3, 4, 5, 6})), dtype);
+    const Output lengths = scope.constant(Tensor::vector<int64_t>({0}));
+    const Output y = nn::attention(network, x, x, {.causal = true, .memory_lengths = lengths});
+    const Tensor values = value_of(graph, runtime, network, cast(scope, y, f32));
+    for (const float value : values.as<float>()) BOOST_TEST(std::isfinite(value), name(dtype));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sequences_that_are_too_short_are_refused) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope scope(graph);
+  const nn::Network network(scope);
+  const Output x = scope.constant(Tensor::of<float>({1, 3, 2}, {1, 2, 3, 4, 5, 6}));
+  const auto is_refused = [](const auto& layer, const std::string& text) {
+    BOOST_CHECK_EXCEPTION(layer(), Error, [&](const Error& error) {
+      return std::string(error.what()).find(text) != std::string::npos;
+    });
+  };
+  is_refused(
+      [&] { return nn::conv1d(network, x, {.filters = 1, .kernel = 2, .dilations = 3, .padding = "VALID"}); },
+      "kernel covers 4 steps, which is more than the 3 of a sequence");
+  is_refused([&] { return nn::max_pool1d(network, x, {.window = 4}); }, "window covers 4 steps");
+  is_refused([&] { return nn::conv1d(network, x, {.filters = 2, .kernel = 1, .groups = 3}); },
+             "it must divide the 2 features");
+  is_refused([&] { return nn::group_norm(network, x, {.groups = 3}); }, "it must divide the 2 channels");
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float) {

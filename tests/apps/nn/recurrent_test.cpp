@@ -139,6 +139,30 @@ BOOST_AUTO_TEST_CASE(what_stands_behind_the_end_of_a_sequence_does_not_count) {
   }
 }
 
+// The weights of both directions are the same here, so that the backward half is what the layer yields for the reversed sequence.
+BOOST_AUTO_TEST_CASE(the_second_half_of_both_directions_reads_from_the_end) {
+  const std::vector<int32_t> lengths = {2, 5, 3};
+  const Output x = input(5), edge = g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(lengths)));
+  for (const LayerFunction function : {LayerFunction(nn::lstm), LayerFunction(nn::gru)}) {
+    weights.clear();
+    const Output last = layer(function, x, {.units = units, .bidirectional = true, .lengths = edge});
+    const Output all =
+        layer(function, x, {.units = units, .sequences = true, .bidirectional = true, .lengths = edge});
+    BOOST_TEST(g.shape(all).text() == "[3,?,10]");
+    for (int64_t i = 0; i < batch; ++i) {
+      const int64_t length = lengths[static_cast<size_t>(i)];
+      const Output row = slice(g, x, {i, 0, 0}, {1, length, features}), turned = reverse(g, row, {1});
+      const Output steps = layer(function, turned, {.units = units, .sequences = true});
+      check_equal(results(slice(g, last, {i, units}, {1, units}), x),
+                  results(layer(function, turned, {.units = units}), x));
+      check_equal(results(slice(g, all, {i, 0, units}, {1, length, units}), x),
+                  results(reverse(g, steps, {1}), x));
+      check_equal(results(slice(g, last, {i, 0}, {1, units}), x),
+                  results(layer(function, row, {.units = units}), x));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(lengths_of_another_type_are_refused) {
   BOOST_CHECK_THROW(
       layer(nn::lstm, input(2), {.units = units, .lengths = g.constant(Tensor::vector<double>({1, 2, 2}))}),
