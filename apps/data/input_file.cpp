@@ -8,6 +8,18 @@
 namespace troupe::data {
 namespace {
 
+/// Returns as many of the wanted bytes from `offset` as a file of `size` bytes has.
+size_t bytes_there(uint64_t size, uint64_t offset, uint64_t wanted) {
+  return static_cast<size_t>(std::min(wanted, size - std::min(offset, size)));
+}
+
+/// Returns a file whose bytes are those of `stored` without their compression.
+std::shared_ptr<ReadableFile> decompressed(const std::shared_ptr<ReadableFile>& stored,
+                                           Compression compression, const std::string& place) {
+  if (compression == Compression::None) return stored;
+  return std::make_shared<DecompressedFile>(stored, compression, place);
+}
+
 class MemoryFile final : public ReadableFile {
  public:
   explicit MemoryFile(std::string_view bytes) : bytes_(bytes) {}
@@ -20,6 +32,22 @@ class MemoryFile final : public ReadableFile {
 
  private:
   std::string_view bytes_;
+};
+
+/// Some of the bytes of another file.
+class PartOfFile final : public ReadableFile {
+ public:
+  PartOfFile(std::shared_ptr<ReadableFile> whole, uint64_t begin, uint64_t bytes)
+      : whole_(std::move(whole)), begin_(begin), bytes_(bytes) {}
+  Result<uint64_t> size() override { return bytes_; }
+  Result<size_t> read(uint64_t offset, std::span<std::byte> into) override {
+    return whole_->read(begin_ + std::min(offset, bytes_),
+                        into.first(bytes_there(bytes_, offset, into.size())));
+  }
+
+ private:
+  std::shared_ptr<ReadableFile> whole_;
+  uint64_t begin_, bytes_;
 };
 
 class FileSource final : public ByteSource {
@@ -44,11 +72,6 @@ class FileSource final : public ByteSource {
   uint64_t offset_;
 };
 
-/// Returns as many of the wanted bytes from `offset` as a file of `size` bytes has.
-size_t bytes_there(uint64_t size, uint64_t offset, uint64_t wanted) {
-  return static_cast<size_t>(std::min(wanted, size - std::min(offset, size)));
-}
-
 }  // namespace
 
 Result<std::shared_ptr<InputFile>> InputFile::open(Disk& disk, const std::string& path,
@@ -60,16 +83,21 @@ Result<std::shared_ptr<InputFile>> InputFile::open(Disk& disk, const std::string
   if (is_guessed) {
     TROUPE_ASSIGN(compression, compression_of(*stored));
   }
-  std::shared_ptr<ReadableFile> file = stored;
   const std::string place = path + (is_guessed ? ", compressed by its first bytes: " : ": ");
-  if (*compression != Compression::None)
-    file = std::make_shared<DecompressedFile>(stored, *compression, place);
-  return std::shared_ptr<InputFile>(new InputFile(stored, std::move(file), path, size));
+  return std::shared_ptr<InputFile>(
+      new InputFile(stored, decompressed(stored, *compression, place), path, size));
 }
 
 std::shared_ptr<InputFile> InputFile::in_memory(std::string_view bytes, std::string path) {
   const auto file = std::make_shared<MemoryFile>(bytes);
   return std::shared_ptr<InputFile>(new InputFile(file, file, std::move(path), bytes.size()));
+}
+
+std::shared_ptr<InputFile> InputFile::part(uint64_t offset, uint64_t bytes, Compression compression,
+                                           std::string path) const {
+  const auto stored = std::make_shared<PartOfFile>(stored_, offset, bytes);
+  auto file = decompressed(stored, compression, path + ": ");
+  return std::shared_ptr<InputFile>(new InputFile(stored, std::move(file), std::move(path), bytes));
 }
 
 Result<uint64_t> InputFile::size() const {

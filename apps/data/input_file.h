@@ -21,6 +21,10 @@ class InputFile {
   /// Returns an object that reads `bytes`, which must outlive it. Errors name `path`.
   static std::shared_ptr<InputFile> in_memory(std::string_view bytes, std::string path);
 
+  /// Returns `bytes` stored bytes from `offset`, which must lie inside this file, as a file of their own. Errors name `path`.
+  std::shared_ptr<InputFile> part(uint64_t offset, uint64_t bytes, Compression compression,
+                                  std::string path) const;
+
   const std::string& path() const { return path_; }
   bool is_compressed() const { return file_ != stored_; }
 

@@ -1,4 +1,5 @@
-// The forms in which files and strings are compressed. Attributes of ops have names for those that TensorFlow has. Any thread.
+// The forms in which files, parts of files and strings are compressed. Attributes of ops have names for those that TensorFlow has.
+// Any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace troupe {
 
-enum class Compression : uint8_t { None, Zlib, Gzip, Zstd };
+/// Deflate is what Zlib and Gzip have between their headers and trailers, as in zip files.
+enum class Compression : uint8_t { None, Zlib, Gzip, Zstd, Deflate };
 
 /// Returns the form of this name: "", "ZLIB" or "GZIP". Fails with InvalidArgument, naming the attribute, for any other.
 inline Result<Compression> compression_of(const std::string& attribute, const std::string& name) {

@@ -33,7 +33,10 @@ struct Inflater::Stream {
 Inflater::Inflater(Compression compression)
     : stream_(std::make_unique<Stream>()), may_repeat_(compression == Compression::Gzip) {
   constexpr int window = MAX_WBITS, with_gzip_header = 16;
-  stream_->ready = inflateInit2(&stream_->z, may_repeat_ ? window + with_gzip_header : window) == Z_OK;
+  int form = window;
+  if (compression == Compression::Gzip) form += with_gzip_header;
+  if (compression == Compression::Deflate) form = -window;  // zlib's sign for a stream without a header
+  stream_->ready = inflateInit2(&stream_->z, form) == Z_OK;
 }
 
 Inflater::~Inflater() {

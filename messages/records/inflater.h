@@ -1,4 +1,4 @@
-// Inflater: the decompressor of Zlib and Gzip. Owned by the reader of the bytes; one thread at a time.
+// Inflater: the decompressor of Zlib, Gzip and Deflate. Owned by the reader of the bytes; one thread at a time.
 #pragma once
 
 #include "messages/records/decompressor.h"

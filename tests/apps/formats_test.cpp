@@ -7,6 +7,7 @@
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/run_op.h"
 
 namespace troupe::data {
 namespace {
@@ -282,6 +283,10 @@ BOOST_AUTO_TEST_CASE(samples_are_the_rows_of_arrays) {
     BOOST_TEST(identical(*(*data)->find("image"), images));
     BOOST_TEST(identical(*(*data)->find("label"), labels));
   }
+  const auto compressed = read("npz", test::project_file("tests/golden/arrays.npz"));
+  BOOST_TEST_REQUIRE(compressed.ok());
+  BOOST_TEST(compressed->find("image")->as<float>()[599] == 599);
+  BOOST_TEST(compressed->find("label")->as<int64_t>()[199] == 199 % 7);
   const auto unlabelled =
       read("npz", value_or_throw(write_npz({{"image", images}})), {}, {{"label", "none"}});
   BOOST_TEST_REQUIRE(unlabelled.ok());

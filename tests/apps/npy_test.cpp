@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+#include "tests/support/run_op.h"
+
 namespace troupe::data {
 namespace {
 
@@ -41,6 +43,9 @@ std::vector<Tensor> every_type() {
           Tensor::vector<C64>({C64(1, -1)}),
           Tensor::vector<C128>({C128(1, -1), C128(0, 2)})};
 }
+
+/// What numpy.savez_compressed wrote (tests/golden/make_arrays.py).
+std::string compressed_archive() { return test::project_file("tests/golden/arrays.npz"); }
 
 std::string refusal(const std::string& bytes) { return read_npy(bytes, "x.npy").status().message(); }
 bool says(const std::string& message, const std::string& what) {
@@ -122,17 +127,29 @@ BOOST_AUTO_TEST_CASE(an_archive_comes_back_as_it_was) {
   BOOST_TEST(value_or_throw(read_npz(value_or_throw(write_npz({})), "x.npz")).empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_compressed_archive_is_read) {
+  const auto arrays = value_or_throw(read_npz(compressed_archive(), "x.npz"));
+  BOOST_TEST_REQUIRE(arrays.size() == 2u);
+  const Tensor &image = arrays.at("image"), &label = arrays.at("label");
+  BOOST_TEST((image.shape() == Shape{200, 3}));
+  for (size_t i = 0; i < 600; ++i) BOOST_TEST_REQUIRE(image.as<float>()[i] == static_cast<float>(i));
+  for (size_t i = 0; i < 200; ++i) BOOST_TEST_REQUIRE(label.as<int64_t>()[i] == static_cast<int64_t>(i % 7));
+}
+
 // A change of any byte of an archive, except for padding, leads to an error or to another array.
 BOOST_AUTO_TEST_CASE(a_damaged_archive_does_no_harm) {
-  const std::string archive = value_or_throw(write_npz({{"a", Tensor::vector<int32_t>({1, 2})}}));
-  for (size_t i = 0; i < archive.size(); ++i)
-    for (const int flip : {0x01, 0x80, 0xff}) {
-      std::string damaged = archive;
-      damaged[i] = static_cast<char>(damaged[i] ^ flip);
-      const auto read = read_npz(damaged, "x.npz");
-      if (read && read->contains("a"))
-        BOOST_TEST_REQUIRE(identical(read->at("a"), Tensor::vector<int32_t>({1, 2})));
-    }
+  const std::string plain = value_or_throw(write_npz({{"image", Tensor::vector<int32_t>({1, 2})}}));
+  for (const std::string& archive : {plain, compressed_archive()}) {
+    const auto intact = value_or_throw(read_npz(archive, "x.npz"));
+    for (size_t i = 0; i < archive.size(); ++i)
+      for (const int flip : {0x01, 0x80, 0xff}) {
+        std::string damaged = archive;
+        damaged[i] = static_cast<char>(damaged[i] ^ flip);
+        const auto read = read_npz(damaged, "x.npz");
+        if (read && read->contains("image"))
+          BOOST_TEST_REQUIRE(identical(read->at("image"), intact.at("image")), "byte " << i);
+      }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,7 @@ namespace {
 using zip::central_magic, zip::in_zip64, zip::local_magic;
 
 constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff;
+constexpr uint16_t stored = 0, deflated = 8;  // the forms of a member's bytes
 
 /// A record of a zip file, which has little-endian numbers at fixed offsets.
 class ZipRecord {
@@ -40,22 +41,22 @@ class ZipRecord {
 
 class Archive {
  public:
-  explicit Archive(const InputFile& file) : file_(file) {}
+  explicit Archive(std::shared_ptr<InputFile> file) : file_(std::move(file)) {}
 
   Result<std::vector<NpzMember>> members() const {
     TROUPE_ASSIGN(const uint64_t end, find_end());
-    TROUPE_ASSIGN(const auto record, ZipRecord::read(file_, end, end_size));
+    TROUPE_ASSIGN(const auto record, ZipRecord::read(*file_, end, end_size));
     const auto count = record.at<uint16_t>(10);
     uint64_t at = record.at<uint32_t>(16);
     std::vector<NpzMember> members;
     for (uint16_t i = 0; i < count; ++i) {
       if (at > end || end - at < central_size) return damaged("the central directory is cut short");
-      TROUPE_ASSIGN(const auto entry, ZipRecord::read(file_, at, central_size));
+      TROUPE_ASSIGN(const auto entry, ZipRecord::read(*file_, at, central_size));
       if (entry.at<uint32_t>(0) != central_magic) return damaged("the central directory is damaged");
       const uint64_t name = entry.at<uint16_t>(28),
                      more = uint64_t{entry.at<uint16_t>(30)} + entry.at<uint16_t>(32);
       if (end - at - central_size < name + more) return damaged("the central directory is cut short");
-      TROUPE_ASSIGN(const std::string member, file_.text(at + central_size, name));
+      TROUPE_ASSIGN(const std::string member, file_->text(at + central_size, name));
       TROUPE_RETURN_IF_FAILED(add_member(entry, member, members));
       at += central_size + name + more;
     }
@@ -63,14 +64,14 @@ class Archive {
   }
 
  private:
-  Status damaged(const std::string& what) const { return data_loss(file_.path() + ": " + what); }
+  Status damaged(const std::string& what) const { return data_loss(file_->path() + ": " + what); }
 
   /// Returns the offset of the end record, which may be followed by a comment.
   Result<uint64_t> find_end() const {
     constexpr std::string_view signature("PK\5\6", 4);
     const uint64_t begin =
-        file_.stored_size() - std::min<uint64_t>(file_.stored_size(), end_size + max_comment);
-    TROUPE_ASSIGN(const std::string tail, file_.text(begin, file_.stored_size()));
+        file_->stored_size() - std::min<uint64_t>(file_->stored_size(), end_size + max_comment);
+    TROUPE_ASSIGN(const std::string tail, file_->text(begin, file_->stored_size()));
     const size_t at = tail.rfind(signature);
     if (at == std::string::npos || tail.size() - at < end_size)
       return damaged("not a zip file: it has no end record");
@@ -80,46 +81,57 @@ class Archive {
   Status add_member(const ZipRecord& entry, const std::string& name, std::vector<NpzMember>& members) const {
     constexpr std::string_view suffix = ".npy";
     const std::string what = "member " + name;
-    if (entry.at<uint16_t>(10) != 0)
-      return unimplemented(file_.path() + ": " + what + " is compressed; write it with numpy.savez");
-    const uint64_t size = entry.at<uint32_t>(20), at = entry.at<uint32_t>(42);
-    if (size == in_zip64 || at == in_zip64)
-      return unimplemented(file_.path() + ": " + what + " is larger than 4 GiB");
-    if (at > file_.stored_size() || file_.stored_size() - at < local_size)
+    const auto form = entry.at<uint16_t>(10);
+    if (form != stored && form != deflated)
+      return unimplemented(file_->path() + ": " + what +
+                           " is compressed in a way that NumPy does not use; write it with numpy.savez or "
+                           "numpy.savez_compressed");
+    const uint64_t size = entry.at<uint32_t>(20), bytes = entry.at<uint32_t>(24), at = entry.at<uint32_t>(42);
+    if (size == in_zip64 || bytes == in_zip64 || at == in_zip64)
+      return unimplemented(file_->path() + ": " + what + " is larger than 4 GiB");
+    if (at > file_->stored_size() || file_->stored_size() - at < local_size)
       return damaged(what + " lies outside the file");
-    TROUPE_ASSIGN(const auto local, ZipRecord::read(file_, at, local_size));
+    TROUPE_ASSIGN(const auto local, ZipRecord::read(*file_, at, local_size));
     const uint64_t begin = at + local_size + local.at<uint16_t>(26) + local.at<uint16_t>(28);
-    if (local.at<uint32_t>(0) != local_magic || begin > file_.stored_size() ||
-        file_.stored_size() - begin < size)
+    if (local.at<uint32_t>(0) != local_magic || begin > file_->stored_size() ||
+        file_->stored_size() - begin < size)
       return damaged(what + " lies outside the file");
-    TROUPE_ASSIGN(const uint32_t checksum, checksum_of(begin, size));
+    NpzMember member{name, file_, begin, size};
+    if (form == deflated)
+      member = {name, file_->part(begin, size, Compression::Deflate, file_->path() + ": " + what), 0, bytes};
+    TROUPE_ASSIGN(const uint32_t checksum, checksum_of(member));
     if (checksum != entry.at<uint32_t>(16)) return damaged(what + " has a wrong checksum");
-    if (name.ends_with(suffix)) members.push_back({name.substr(0, name.size() - suffix.size()), begin, size});
+    if (!name.ends_with(suffix)) return {};
+    member.array.resize(name.size() - suffix.size());
+    members.push_back(std::move(member));
     return {};
   }
 
-  Result<uint32_t> checksum_of(uint64_t begin, uint64_t size) const {
+  static Result<uint32_t> checksum_of(const NpzMember& member) {
     constexpr uint64_t part = 1 << 20;
     boost::crc_32_type checksum;
-    for (uint64_t done = 0; done < size; done += part) {
-      TROUPE_ASSIGN(const std::string bytes, file_.text(begin + done, std::min(part, size - done)));
+    for (uint64_t done = 0; done < member.bytes; done += part) {
+      TROUPE_ASSIGN(const std::string bytes,
+                    member.file->text(member.offset + done, std::min(part, member.bytes - done)));
       checksum.process_bytes(bytes.data(), bytes.size());
     }
     return checksum.checksum();
   }
 
-  const InputFile& file_;
+  std::shared_ptr<InputFile> file_;
 };
 
 }  // namespace
 
-Result<std::vector<NpzMember>> npz_members(const InputFile& archive) { return Archive(archive).members(); }
+Result<std::vector<NpzMember>> npz_members(const std::shared_ptr<InputFile>& archive) {
+  return Archive(archive).members();
+}
 
 Result<std::map<std::string, Tensor>> read_npz(std::string_view bytes, const std::string& file) {
-  TROUPE_ASSIGN(const auto members, npz_members(*InputFile::in_memory(bytes, file)));
+  TROUPE_ASSIGN(const auto members, npz_members(InputFile::in_memory(bytes, file)));
   std::map<std::string, Tensor> arrays;
   for (const NpzMember& member : members) {
-    const std::string_view array = bytes.substr(member.offset, member.bytes);
+    TROUPE_ASSIGN(const std::string array, member.file->text(member.offset, member.bytes));
     TROUPE_ASSIGN(arrays[member.array], read_npy(array, file + ":" + member.array));
   }
   return arrays;

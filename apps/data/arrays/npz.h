@@ -1,5 +1,5 @@
-// Reads and writes NumPy's .npz archives of named arrays as numpy.savez writes them: zip files whose members are not compressed.
-// Functions without state; any thread.
+// Reads NumPy's .npz archives of named arrays, zip files, as numpy.savez and numpy.savez_compressed write them, and writes them as
+// the former does. Functions without state; any thread.
 #pragma once
 
 #include <map>
@@ -14,14 +14,17 @@ namespace troupe::data {
 
 /// The location of an array in an archive. Its bytes are those of a .npy file.
 struct NpzMember {
-  std::string array;    ///< the name of the array
-  uint64_t offset = 0;  ///< the offset in the archive, in bytes
+  std::string array;  ///< the name of the array
+  /// The file with the bytes of the array: the archive itself or, if the array is compressed, a part of that.
+  std::shared_ptr<InputFile> file;
+  uint64_t offset = 0;  ///< in that file, in bytes
   uint64_t bytes = 0;
 };
 
 /// Returns the arrays of an archive. Reads the whole archive once, in parts, to compare checksums. Fails with DataLoss if it is
-/// damaged or cut short, and with Unimplemented if it is compressed or has members larger than 4 GiB.
-Result<std::vector<NpzMember>> npz_members(const InputFile& archive);
+/// damaged or cut short, and with Unimplemented if it is compressed in a way that NumPy does not use or has members larger than 4
+/// GiB.
+Result<std::vector<NpzMember>> npz_members(const std::shared_ptr<InputFile>& archive);
 
 /// Returns the arrays in the bytes of an archive by name. Fails as npz_members() and read_npy() do; errors name `file`.
 Result<std::map<std::string, Tensor>> read_npz(std::string_view bytes, const std::string& file);

@@ -41,7 +41,7 @@ std::optional<OptionMistake> check(const FormatOptions& options) {
 
 Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto archive, InputFile::open(disk, file.path));
-  TROUPE_ASSIGN(const auto members, npz_members(*archive));
+  TROUPE_ASSIGN(const auto members, npz_members(archive));
   std::vector<StoredArray> arrays;
   const auto add = [&](const std::string& column, const std::string& array) -> Status {
     const auto at = std::ranges::find(members, array, &NpzMember::array);
@@ -54,7 +54,7 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
                        advice);
     }
     const std::string name = file.path + ":" + array;
-    TROUPE_ASSIGN(arrays.emplace_back(), npy_array(archive, at->offset, at->bytes, column, name));
+    TROUPE_ASSIGN(arrays.emplace_back(), npy_array(at->file, at->offset, at->bytes, column, name));
     return {};
   };
   auto columns = arrays_of(file.options);
