@@ -182,7 +182,7 @@ class Trials {
   }
 
   Result<double> score_of(const train::TrainingResult& result) const {
-    if (arguments_.metric == "train/loss") return result.loss;
+    if (arguments_.metric == "train/loss") return result.epoch_loss;
     std::vector<std::string> known = {"train/loss"};
     for (const auto& [name, value] : result.evaluation) {
       if (name == arguments_.metric) return value;
@@ -239,9 +239,11 @@ void print_table(const SweepArguments& arguments, const std::vector<train::Trial
   for (const train::Trial& trial : trials) {
     std::string settings;
     for (const std::string& setting : trial.settings) settings += "  " + setting;
-    std::printf("%*s  %6llu  %7.2f%s  %s\n", width, score_text_of(arguments, trial).c_str(),
+    const std::string failure = ": " + trial.failure.text();  // its first line is followed by the place
+    const std::string reason = trial.failure.ok() ? "" : failure.substr(0, failure.find('\n'));
+    std::printf("%*s  %6llu  %7.2f%s  %s%s\n", width, score_text_of(arguments, trial).c_str(),
                 static_cast<unsigned long long>(trial.epochs), trial.seconds, settings.c_str(),
-                trial.folders.empty() ? "" : trial.folders.front().c_str());
+                trial.folders.empty() ? "" : trial.folders.front().c_str(), reason.c_str());
   }
   const train::Trial& best = trials.front();
   if (best.score && trials.size() > 1 && arguments.folds == 0)

@@ -24,9 +24,10 @@ double input_share(const train::TrainingResult& result) {
 }
 
 nlohmann::ordered_json as_json(const train::TrainingResult& result) {
-  nlohmann::ordered_json object = {{"ending", name(result.ending)}, {"steps", result.steps},
-                                   {"epochs", result.epochs},       {"seconds", result.seconds},
-                                   {"loss", result.loss},           {"input_share", input_share(result)}};
+  nlohmann::ordered_json object = {
+      {"ending", name(result.ending)},     {"steps", result.steps}, {"epochs", result.epochs},
+      {"seconds", result.seconds},         {"loss", result.loss},   {"train/loss", result.epoch_loss},
+      {"input_share", input_share(result)}};
   for (const auto& [key, value] : result.evaluation) object[key] = value;
   object["folder"] = result.folder;
   object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);

@@ -60,6 +60,7 @@ struct TrainingResult {
   double step_seconds = 0;   ///< the time of training steps
   double input_seconds = 0;  ///< the part of it in which the steps waited for batches
   double loss = 0;           ///< the loss of the last step
+  double epoch_loss = 0;     ///< the mean loss of the steps of the last epoch
   /// "valid/loss", "valid/accuracy" and so on, of the final variables.
   std::vector<std::pair<std::string, double>> evaluation;
   std::string folder;            ///< the folder of the run; empty for a dry run

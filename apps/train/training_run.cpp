@@ -377,7 +377,8 @@ class Run {
       }
       progress_.epoch_loss.add(loss);
     }
-    monitor_.rounds(progress_.step, result_.loss, progress_.epoch_loss.mean(), rounds_->waited());
+    result_.epoch_loss = progress_.epoch_loss.mean();
+    monitor_.rounds(progress_.step, result_.loss, result_.epoch_loss, rounds_->waited());
     monitor_.costs(rounds_->costs());
     count_gradients();
     if (const auto queue = batches_->queue()) monitor_.input({queue->ready, queue->most});

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -135,6 +136,24 @@ BOOST_AUTO_TEST_CASE(trials_go_on_from_where_they_were) {
   BOOST_TEST(trials[0]["epochs"] == 4);
   BOOST_TEST(trials[1]["epochs"] == 1);
   BOOST_TEST(trials[0]["valid/loss"] == nlohmann::json::parse(alone.output())["valid/loss"]);
+}
+
+BOOST_AUTO_TEST_CASE(the_mean_of_the_last_epoch_counts_and_failures_have_reasons) {
+  const Arguments options = {"--try", "train.optimizer.lr=1e-2,-1", "--metric", "train/loss",
+                             "--set", "train.max_epochs=2"};
+  const auto with = [&](const std::string& more) {
+    Arguments all = options;
+    all.push_back(more);
+    Program program(TROUPE_PROGRAM, run("sweep", "means", all));
+    BOOST_TEST_REQUIRE(program.end() == 0, program.output());
+    return program.output();
+  };
+  const auto trial = nlohmann::json::parse(with("--json"))["trials"][0];
+  std::ifstream metrics(trial["folders"][0].get<std::string>() + "/metrics.jsonl");
+  nlohmann::json last;
+  for (std::string line; std::getline(metrics, line);) last = nlohmann::json::parse(line);
+  BOOST_TEST(trial["train/loss"] == last["train/loss"]);
+  BOOST_TEST(with("-q").find("expected a number, above 0; found -1.0\n") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(with_folds_the_mean_over_the_parts_that_are_held_out_counts) {
