@@ -82,8 +82,12 @@ int predict(const PredictArguments& arguments) try {
   Result<data::Dataset> kept = data::Dataset();
   if (!arguments.keep.empty()) kept = runs::kept_columns(disk, *run, arguments.files, arguments.keep);
   if (!kept) return failed_to_load(kept.status(), json);
-  const auto samples = runs::PredictedSamples::make(std::move(*set), run->model,
-                                                    wanted_outputs(arguments, run->model), std::move(*kept));
+  const auto file_of = [&](int64_t sample) -> std::string {  // fails unless the samples are images
+    const auto files = runs::kept_columns(disk, *run, arguments.files, {"file"});
+    return files ? files->columns()[0].values.as<std::string>()[static_cast<size_t>(sample)] : std::string();
+  };
+  const auto samples = runs::PredictedSamples::make(
+      std::move(*set), run->model, wanted_outputs(arguments, run->model), std::move(*kept), file_of);
   if (!samples) return failed(samples.status(), json);
   const std::string header = header_of((*samples)->columns(), run->classes());
   if (arguments.to.empty()) {

@@ -22,16 +22,22 @@ Status check_kept(const data::Dataset& kept, int64_t samples, const std::vector<
   return {};
 }
 
+/// Returns whether another sample may not have failed.
+bool blames_input(const Status& failure) {
+  return failure.code() == Code::InvalidArgument || failure.code() == Code::DataLoss ||
+         failure.code() == Code::OutOfRange;
+}
+
 }  // namespace
 
 PredictedSamples::PredictedSamples(std::shared_ptr<const data::SampleSet> samples, const Model& model,
-                                   std::vector<std::string> outputs, data::Dataset kept)
+                                   std::vector<std::string> outputs, data::Dataset kept, NameOfSample name_of)
     : samples_(std::move(samples)), model_(model), outputs_(std::move(outputs)), kept_(std::move(kept)),
-      batches_(samples_->batches(batch_size, 0, false)) {}
+      name_of_(std::move(name_of)), batches_(samples_->batches(batch_size, 0, false)) {}
 
 Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
     std::shared_ptr<const data::SampleSet> samples, const Model& model, std::vector<std::string> outputs,
-    data::Dataset kept) try {
+    data::Dataset kept, NameOfSample name_of) try {
   const auto& known = model.signature(Model::predict).outputs;
   if (outputs.empty())
     for (const ModelTensor& output : known) outputs.push_back(output.name);
@@ -44,8 +50,8 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
     return invalid_argument("the model has no output '" + *unknown + "'; it has " + names);
   }
   TROUPE_RETURN_IF_FAILED(check_kept(kept, samples->samples(), outputs));
-  std::unique_ptr<PredictedSamples> predicted(
-      new PredictedSamples(std::move(samples), model, std::move(outputs), std::move(kept)));
+  std::unique_ptr<PredictedSamples> predicted(new PredictedSamples(
+      std::move(samples), model, std::move(outputs), std::move(kept), std::move(name_of)));
   TROUPE_ASSIGN(const data::Dataset first, predicted->next());
   predicted->columns_ = first.slice(0, 0);
   TROUPE_RETURN_IF_FAILED(predicted->restart());
@@ -54,14 +60,33 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
   return error.status();
 }
 
+Result<std::vector<Tensor>> PredictedSamples::run(const data::Dataset& batch) const try {
+  TROUPE_ASSIGN(const auto inputs, inputs_of(model_.signature(Model::predict), batch));
+  return model_.run(inputs, Model::predict);
+} catch (const Error& error) {
+  return error.status();
+}
+
+Result<std::vector<Tensor>> PredictedSamples::outputs_of(const data::Dataset& batch, int64_t first) const {
+  auto outputs = run(batch);
+  if (outputs || !blames_input(outputs.status())) return outputs;
+  for (int64_t i = 0; i < batch.samples(); ++i) {
+    const auto alone = run(batch.slice(i, i + 1));
+    if (alone) continue;
+    std::string name = name_of_ ? name_of_(first + i) : "";
+    if (name.empty()) name = "sample " + std::to_string(first + i + 1);
+    return data_loss(name + ": " + alone.status().message());
+  }
+  return outputs;
+}
+
 Result<data::Dataset> PredictedSamples::next() try {
   if (next_ == batches_->per_epoch()) return columns_;
   TROUPE_ASSIGN(const data::Dataset batch, batches_->at(static_cast<uint64_t>(next_)));
   const int64_t begin = next_ * batch_size;
   ++next_;
   const ModelSignature& signature = model_.signature(Model::predict);
-  TROUPE_ASSIGN(const auto inputs, inputs_of(signature, batch));
-  const auto values = model_.run(inputs, Model::predict);
+  TROUPE_ASSIGN(const auto values, outputs_of(batch, begin));
   std::vector<data::Column> columns;
   for (const data::Column& column : kept_.columns())
     columns.push_back({column.name, column.values.rows(begin, begin + batch.samples())});

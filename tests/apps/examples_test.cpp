@@ -1,6 +1,7 @@
 // Examples of examples/ that no other test trains: they reach the scores that examples/README.md says, and predict.
 #include <boost/test/unit_test.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -54,6 +55,14 @@ BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
   const std::string pictures = std::string(TROUPE_SOURCE_DIR) + "/examples/shapes/square";
   const std::string kept = output_of({"predict", folder.path() + "/shapes", pictures, "--keep", "file"});
   BOOST_TEST(kept.starts_with("file,class\n" + pictures + "/00.png,square\n"), kept);
+
+  const std::string mixed = folder.path() + "/mixed", broken = mixed + "/01.png";
+  std::filesystem::create_directory(mixed);
+  std::filesystem::copy(pictures + "/00.png", mixed);
+  std::ofstream(broken) << "no picture";
+  Program program(TROUPE_PROGRAM, {"predict", folder.path() + "/shapes", mixed});
+  BOOST_TEST(program.end() == 3);
+  BOOST_TEST(program.output().find(broken + ": ") != std::string::npos, program.output());
 }
 
 BOOST_AUTO_TEST_CASE(digits_are_drawn_from_eight_numbers) {
