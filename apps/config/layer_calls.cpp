@@ -41,6 +41,15 @@ std::vector<Row<Options>> with_weights(std::vector<Row<Options>> rows) {
   return rows;
 }
 
+/// Adds the options that all normalizing layers share.
+template <class Options>
+std::vector<Row<Options>> with_norm(std::vector<Row<Options>> rows, std::string_view epsilon_meaning) {
+  rows.push_back({"epsilon", &Options::epsilon, epsilon_meaning, {.range = {.low = 0}}});
+  rows.push_back({"scale", &Options::scale, "whether there are weights to multiply with; default: true"});
+  rows.push_back({"offset", &Options::offset, "whether there are weights to add; default: true"});
+  return rows;
+}
+
 std::vector<Row<nn::Pool>> pool_rows() {
   return {{"window", &nn::Pool::window, "size of the windows; default: 2"},
           {"strides", &nn::Pool::strides, "distance of two windows; default: their size"},
@@ -114,14 +123,11 @@ LayerType batch_norm_type() {
   using Options = nn::BatchNorm;
   return layer_type<Options>(
       "batch_norm",
-      with_activation<Options>(
-          {{"decay",
-            &Options::decay,
-            "decay of the moving averages; default: 0.99",
-            {.range = {.low = 0, .high = 1}}},
-           {"epsilon", &Options::epsilon, "added to the variance; default: 1e-3", {.range = {.low = 0}}},
-           {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
-           {"offset", &Options::offset, "whether there are weights to add; default: true"}}),
+      with_activation(with_norm<Options>({{"decay",
+                                           &Options::decay,
+                                           "decay of the moving averages; default: 0.99",
+                                           {.range = {.low = 0, .high = 1}}}},
+                                         "added to the variance; default: 1e-3")),
       nn::batch_norm);
 }
 
@@ -243,10 +249,8 @@ LayerType group_norm_type() {
   using Options = nn::GroupNorm;
   return layer_type<Options>(
       "group_norm",
-      {{"groups", &Options::groups, "number of groups of channels", required},
-       {"epsilon", &Options::epsilon, "added to the variance; default: 1e-5", {.range = {.low = 0}}},
-       {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
-       {"offset", &Options::offset, "whether there are weights to add; default: true"}},
+      with_norm<Options>({{"groups", &Options::groups, "number of groups of channels", required}},
+                         "added to the variance; default: 1e-5"),
       nn::group_norm);
 }
 
@@ -273,12 +277,8 @@ LayerType upsample2d_type() {
 
 LayerType layer_norm_type() {
   using Options = nn::LayerNorm;
-  return layer_type<Options>(
-      "layer_norm",
-      {{"epsilon", &Options::epsilon, "added to the variance; default: 1e-5", {.range = {.low = 0}}},
-       {"scale", &Options::scale, "whether there are weights to multiply with; default: true"},
-       {"offset", &Options::offset, "whether there are weights to add; default: true"}},
-      nn::layer_norm);
+  return layer_type<Options>("layer_norm", with_norm<Options>({}, "added to the variance; default: 1e-5"),
+                             nn::layer_norm);
 }
 
 LayerType lrn_type() {
