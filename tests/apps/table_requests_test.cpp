@@ -217,8 +217,9 @@ max_epochs = 2
   const std::string expected = of_table("predict", "a,b,sum,difference\n4,9,13,-5\n");
   BOOST_TEST(of_table("predict", "a,b\n4,9\n") == expected);
   BOOST_TEST(of_table("predict", "sum,b,a\nunknown,9,4\n") == expected);
-  BOOST_TEST(
-      predicted("small", "{\"a\": 4, \"b\": 9}\n{\"sum\": 1, \"b\": 9, \"a\": 4}\n").starts_with(expected));
+  // As many rows, since the last digit of a product may depend on their number.
+  BOOST_TEST(predicted("small", "{\"a\": 4, \"b\": 9}\n{\"sum\": 1, \"b\": 9, \"a\": 4}\n") ==
+             of_table("predict", "a,b\n4,9\n4,9\n"));
   BOOST_TEST(of_table("predict", "a,sum\n4,1\n", 2).find("data.columns.numbers: there is no column 'b'") !=
              std::string::npos);
   BOOST_TEST(of_table("eval", "a,b\n4,9\n", 2).find("data.columns.targets: there is no column 'sum'") !=
