@@ -8,7 +8,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::accumulator_steps_test {
 namespace {
 
 struct Fixture {
@@ -137,4 +137,4 @@ BOOST_AUTO_TEST_CASE(what_an_accumulator_cannot_be_or_do_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::accumulator_steps_test

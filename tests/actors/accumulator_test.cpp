@@ -9,7 +9,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::accumulator_test {
 namespace {
 
 using Answered = std::optional<Result<AnyMessage>>;
@@ -209,4 +209,4 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_changes_nothing) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::accumulator_test

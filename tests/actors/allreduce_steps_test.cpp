@@ -13,7 +13,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/listening_socket.h"
 
-namespace troupe {
+namespace troupe::allreduce_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -496,4 +496,4 @@ BOOST_AUTO_TEST_CASE(a_member_whose_process_ends_is_named) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::allreduce_steps_test

@@ -8,7 +8,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::barrier_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -195,4 +195,4 @@ BOOST_AUTO_TEST_CASE(what_a_barrier_cannot_be_or_do_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::barrier_steps_test

@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::batch_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -126,4 +126,4 @@ BOOST_AUTO_TEST_CASE(attributes_out_of_range_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::batch_steps_test

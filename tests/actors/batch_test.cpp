@@ -8,7 +8,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::batch_test {
 namespace {
 
 using namespace test;
@@ -270,4 +270,4 @@ BOOST_AUTO_TEST_CASE(gradients_that_contradict_each_other_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::batch_test

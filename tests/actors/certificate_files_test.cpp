@@ -8,7 +8,7 @@
 #include "actors/net/tls.h"
 #include "tests/support/certificates.h"
 
-namespace troupe {
+namespace troupe::certificate_files_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -81,4 +81,4 @@ BOOST_AUTO_TEST_CASE(a_certificate_that_others_will_refuse_is_named_before) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::certificate_files_test

@@ -13,7 +13,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe::test {
+namespace troupe::test::check_finite_test {
 namespace {
 
 Tensor number(float value) { return Tensor::scalar(value); }
@@ -106,4 +106,4 @@ BOOST_AUTO_TEST_CASE(sessions_do_not_check_unless_asked) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::check_finite_test

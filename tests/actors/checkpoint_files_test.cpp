@@ -8,7 +8,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::checkpoint_files_test {
 namespace {
 
 using test::WholeCheckpoint;
@@ -479,4 +479,4 @@ BOOST_FIXTURE_TEST_CASE(a_hostile_shard_is_refused, Hostile) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::checkpoint_files_test

@@ -13,7 +13,7 @@
 #include "tests/support/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::checkpoint_test {
 namespace {
 
 using test::SimulatedNode;
@@ -595,4 +595,4 @@ BOOST_AUTO_TEST_CASE(values_in_the_memory_of_a_device_are_saved_and_restored) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::checkpoint_test

@@ -23,7 +23,7 @@
 #include "tests/support/listening_socket.h"
 #include "tests/support/slow_proxy.h"
 
-namespace troupe {
+namespace troupe::cluster_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -407,4 +407,4 @@ BOOST_AUTO_TEST_CASE(a_node_that_goes_ends_the_step_and_may_come_back) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::cluster_test

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace troupe {
+namespace troupe::control_thread_test {
 namespace {
 
 struct Fixture {
@@ -148,4 +148,4 @@ BOOST_AUTO_TEST_CASE(threads_that_wait_take_turns) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::control_thread_test

@@ -11,7 +11,7 @@
 #include "graph/build/queue_runner.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::coordinator_test {
 namespace {
 
 using std::chrono::hours;
@@ -206,4 +206,4 @@ BOOST_FIXTURE_TEST_CASE(the_failure_of_a_queue_runner_reaches_the_program, Waiti
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::coordinator_test

@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::count_up_to_test {
 namespace {
 
 /// A counter of int64, and its first value.
@@ -72,4 +72,4 @@ BOOST_AUTO_TEST_CASE(steps_that_run_at_once_get_different_numbers) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::count_up_to_test

@@ -16,7 +16,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/op_library.h"
 
-namespace troupe {
+namespace troupe::device_choice_test {
 namespace {
 
 constexpr SessionOptions earliest{.seed = 1, .device_choice = DeviceChoice::EarliestFinish};
@@ -274,4 +274,4 @@ BOOST_AUTO_TEST_CASE(lossy_transfers_drop_the_lower_half_of_floats_between_tasks
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::device_choice_test

@@ -10,7 +10,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::device_functions_test {
 namespace {
 
 struct Fixture {
@@ -145,4 +145,4 @@ BOOST_AUTO_TEST_CASE(a_graph_with_variables_on_servers_trains) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::device_functions_test

@@ -9,7 +9,7 @@
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/session.capnp.h"
 
-namespace troupe {
+namespace troupe::engine_test {
 namespace {
 
 struct Fixture {
@@ -205,4 +205,4 @@ BOOST_AUTO_TEST_CASE(many_threads_call_through_the_same_actors) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::engine_test

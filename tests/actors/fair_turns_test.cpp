@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-namespace troupe {
+namespace troupe::fair_turns_test {
 namespace {
 
 /// A scheduler whose pool runs one computation when the test says so.
@@ -87,4 +87,4 @@ BOOST_AUTO_TEST_CASE(what_waits_runs_though_its_session_has_ended) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::fair_turns_test

@@ -9,7 +9,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::files_steps_test {
 namespace {
 
 struct Fixture {
@@ -97,4 +97,4 @@ BOOST_AUTO_TEST_CASE(inputs_of_a_wrong_shape_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::files_steps_test

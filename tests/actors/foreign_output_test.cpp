@@ -7,7 +7,7 @@
 #include "graph/build/variables.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::foreign_output_test {
 namespace {
 
 constexpr const char* of_another = "belongs to another graph";
@@ -137,4 +137,4 @@ BOOST_AUTO_TEST_CASE(a_copy_or_a_moved_graph_knows_the_outputs_of_the_first) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::foreign_output_test

@@ -13,7 +13,7 @@
 #include "graph/build/gradients.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::function_steps_test {
 namespace {
 
 Output number(const Scope& g, double value) { return g.constant(Tensor::scalar(value)); }
@@ -490,4 +490,4 @@ BOOST_AUTO_TEST_CASE(a_body_for_another_device_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::function_steps_test

@@ -4,7 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace troupe {
+namespace troupe::gpu_group_test {
 namespace {
 
 /// What a communicator was told.
@@ -160,4 +160,4 @@ BOOST_AUTO_TEST_CASE(a_communicator_that_cannot_be_made_fails_its_exchanges) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::gpu_group_test

@@ -6,7 +6,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::incremental_checkpoint_test {
 namespace {
 
 using test::SimulatedNode;
@@ -267,4 +267,4 @@ BOOST_AUTO_TEST_CASE(after_a_crash_at_any_operation_the_new_or_the_old_one_is_re
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::incremental_checkpoint_test

@@ -5,7 +5,7 @@
 #include "graph/build/variables.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::initializers_test {
 namespace {
 
 std::vector<std::string> texts(const Tensor& tensor) {
@@ -73,4 +73,4 @@ BOOST_AUTO_TEST_CASE(all_tables_are_filled_at_once) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::initializers_test

@@ -13,7 +13,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::input_queues_test {
 namespace {
 
 using test::failure_of;
@@ -542,4 +542,4 @@ BOOST_AUTO_TEST_CASE(buckets_refuse_what_they_cannot_sort) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::input_queues_test

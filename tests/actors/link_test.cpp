@@ -13,7 +13,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_cluster.h"
 
-namespace troupe {
+namespace troupe::link_test {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
@@ -258,4 +258,4 @@ BOOST_AUTO_TEST_CASE(an_answer_of_another_kind_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::link_test

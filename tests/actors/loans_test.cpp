@@ -14,7 +14,7 @@
 #include "devices/caching_allocator.h"
 #include "tests/support/two_networks.h"
 
-namespace troupe {
+namespace troupe::loans_test {
 namespace {
 
 using namespace test;
@@ -218,4 +218,4 @@ BOOST_AUTO_TEST_CASE(loans_of_what_is_not_there_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::loans_test

@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::memory_cap_test {
 namespace {
 
 struct Fixture {
@@ -136,4 +136,4 @@ BOOST_AUTO_TEST_CASE(more_devices_than_the_option_allows_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::memory_cap_test

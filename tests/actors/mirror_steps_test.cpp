@@ -11,7 +11,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::mirror_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -281,4 +281,4 @@ BOOST_AUTO_TEST_CASE(a_mirror_ends_when_another_one_begins) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::mirror_steps_test

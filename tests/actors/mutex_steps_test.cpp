@@ -10,7 +10,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::mutex_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -167,4 +167,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_mutex_or_no_lock_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::mutex_steps_test

@@ -8,7 +8,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::partial_run_test {
 namespace {
 
 using test::failure_of;
@@ -219,4 +219,4 @@ BOOST_AUTO_TEST_CASE(any_output_may_be_fed) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::partial_run_test

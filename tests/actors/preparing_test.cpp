@@ -10,7 +10,7 @@
 #include "graph/build/shape_context.h"
 #include "kernels/core/checked_kernel.h"
 
-namespace troupe {
+namespace troupe::preparing_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -61,4 +61,4 @@ BOOST_AUTO_TEST_CASE(sessions_do_not_wait_for_each_others_preparation) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::preparing_test

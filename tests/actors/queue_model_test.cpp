@@ -8,7 +8,7 @@
 #include "kernels/loops/philox.h"
 #include "tests/actors/queue_bench.h"
 
-namespace troupe {
+namespace troupe::queue_model_test {
 namespace {
 
 using namespace test;
@@ -228,4 +228,4 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_requests_does_what_the_sequential_model_doe
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::queue_model_test

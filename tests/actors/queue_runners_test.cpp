@@ -6,7 +6,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::queue_runners_test {
 namespace {
 
 using test::failure_of;
@@ -152,4 +152,4 @@ BOOST_AUTO_TEST_CASE(damaged_notes_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::queue_runners_test

@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::queue_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -283,4 +283,4 @@ BOOST_AUTO_TEST_CASE(handles_are_no_elements_of_tensors) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::queue_steps_test

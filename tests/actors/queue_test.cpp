@@ -10,7 +10,7 @@
 #include "actors/engine/control_thread.h"
 #include "tests/actors/queue_bench.h"
 
-namespace troupe {
+namespace troupe::queue_test {
 namespace {
 
 using namespace test;
@@ -355,4 +355,4 @@ BOOST_AUTO_TEST_CASE(an_answered_attempt_leaves_no_timer) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::queue_test

@@ -4,7 +4,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::random_steps_test {
 namespace {
 
 using test::SimulatedNode;
@@ -90,4 +90,4 @@ BOOST_AUTO_TEST_CASE(a_training_round_repeats_seeds_of_both_kinds) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::random_steps_test

@@ -7,7 +7,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::reader_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -203,4 +203,4 @@ BOOST_AUTO_TEST_CASE(sessions_share_a_reader_by_its_name) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::reader_steps_test

@@ -11,7 +11,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::reader_test {
 namespace {
 
 using Answered = std::optional<Result<AnyMessage>>;
@@ -246,4 +246,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_state_resets_the_reader) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::reader_test

@@ -9,7 +9,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::registrar_test {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
@@ -89,4 +89,4 @@ BOOST_AUTO_TEST_CASE(a_cluster_does_not_grow) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::registrar_test

@@ -25,7 +25,7 @@
 #include "tests/support/listening_socket.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::remote_session_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -561,4 +561,4 @@ BOOST_AUTO_TEST_CASE(wrong_messages_are_answered_and_harm_nobody) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::remote_session_test

@@ -10,7 +10,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::replicas_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -314,4 +314,4 @@ BOOST_AUTO_TEST_CASE(what_cannot_combine_gradients_fails_and_changes_nothing) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::replicas_steps_test

@@ -18,7 +18,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::replicas_test {
 namespace {
 
 using Answered = std::optional<Result<AnyMessage>>;
@@ -407,4 +407,4 @@ BOOST_AUTO_TEST_CASE(whatever_happens_on_the_way_each_round_is_applied_exactly_o
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::replicas_test

@@ -14,7 +14,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/round_coordinator.h"
 
-namespace troupe {
+namespace troupe::rounds_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -318,4 +318,4 @@ BOOST_AUTO_TEST_CASE(a_rule_is_applied_after_those_that_it_follows) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::rounds_test

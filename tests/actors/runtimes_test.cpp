@@ -16,7 +16,7 @@
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::runtimes_test {
 namespace {
 
 /// A runtime that fits a line to points. All of them have the same names.
@@ -190,4 +190,4 @@ BOOST_AUTO_TEST_CASE(leave_tensors_that_outlive_them) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::runtimes_test

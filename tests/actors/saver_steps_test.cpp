@@ -12,11 +12,12 @@
 #include "messages/schemas/saver.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 #include "tests/support/simulated_node.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::saver_steps_test {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -388,4 +389,4 @@ BOOST_AUTO_TEST_CASE(a_lost_saver_is_replaced) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::saver_steps_test

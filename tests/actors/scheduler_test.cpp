@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-using namespace troupe;
-
+namespace troupe::scheduler_test {
 namespace {
 
 /// A scheduler that only records the jobs that it is given.
@@ -102,3 +101,5 @@ BOOST_AUTO_TEST_CASE(a_turn_runs_actors_and_gives_away_computations) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::scheduler_test

@@ -10,7 +10,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::session_server_test {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
@@ -130,4 +130,4 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_lost_leaves_no_session) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::session_server_test

@@ -9,7 +9,7 @@
 #include "tests/support/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::session_state_test {
 namespace {
 
 using test::SimulatedNode;
@@ -224,4 +224,4 @@ BOOST_AUTO_TEST_CASE(a_session_that_ends_while_it_is_saved_is_saved_whole_or_not
   BOOST_TEST(none > 0u);
 }
 
-}  // namespace troupe
+}  // namespace troupe::session_state_test

@@ -6,7 +6,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::session_tensors_test {
 namespace {
 
 struct Fixture {
@@ -91,4 +91,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_handle_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::session_tensors_test

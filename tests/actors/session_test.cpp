@@ -14,7 +14,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::session_test {
 namespace {
 
 struct Fixture {
@@ -328,4 +328,4 @@ BOOST_AUTO_TEST_CASE(a_profile_tells_what_ran_and_how_long) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::session_test

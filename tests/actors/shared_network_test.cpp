@@ -16,7 +16,7 @@
 #include "actors/net/shared_memory.h"
 #include "tests/support/two_networks.h"
 
-namespace troupe {
+namespace troupe::shared_network_test {
 namespace {
 
 using namespace test;
@@ -213,4 +213,4 @@ BOOST_AUTO_TEST_CASE(a_network_can_be_polled) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::shared_network_test

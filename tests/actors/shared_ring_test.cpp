@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace troupe {
+namespace troupe::shared_ring_test {
 namespace {
 
 struct Fixture {
@@ -115,4 +115,4 @@ BOOST_AUTO_TEST_CASE(positions_that_cannot_be_are_data_loss) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::shared_ring_test

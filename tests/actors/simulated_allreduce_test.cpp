@@ -11,7 +11,7 @@
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 
-namespace troupe {
+namespace troupe::simulated_allreduce_test {
 namespace {
 
 using test::Faults;
@@ -132,4 +132,4 @@ BOOST_AUTO_TEST_CASE(a_seed_replays_identically) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::simulated_allreduce_test

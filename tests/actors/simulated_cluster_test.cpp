@@ -12,7 +12,7 @@
 #include "messages/wire/limits.h"
 #include "messages/wire/wire.h"
 
-namespace troupe {
+namespace troupe::simulated_cluster_test {
 namespace {
 
 using test::SimulatedCluster;
@@ -281,4 +281,4 @@ BOOST_AUTO_TEST_CASE(what_a_master_registered_goes_with_its_node) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::simulated_cluster_test

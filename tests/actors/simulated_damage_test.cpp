@@ -11,7 +11,7 @@
 #include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"
 
-namespace troupe {
+namespace troupe::simulated_damage_test {
 namespace {
 
 using test::DamagedFrame, test::SimulatedCluster;
@@ -121,4 +121,4 @@ BOOST_AUTO_TEST_CASE(whatever_field_is_damaged_nobody_waits_for_ever) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::simulated_damage_test

@@ -13,7 +13,7 @@
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 
-namespace troupe {
+namespace troupe::simulated_mirror_test {
 namespace {
 
 using test::SimulatedCluster;
@@ -235,4 +235,4 @@ BOOST_AUTO_TEST_CASE(a_seed_replays) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::simulated_mirror_test

@@ -8,7 +8,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/simulated_cluster.h"
 
-namespace troupe::test {
+namespace troupe::test::simulated_processors_test {
 namespace {
 
 constexpr int64_t millisecond = 1'000'000, second = 1000 * millisecond;
@@ -109,4 +109,4 @@ BOOST_AUTO_TEST_CASE(frames_cost_time_at_both_ends) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::simulated_processors_test

@@ -13,7 +13,7 @@
 #include "tests/support/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::simulated_replicas_test {
 namespace {
 
 using test::Faults;
@@ -469,4 +469,4 @@ BOOST_AUTO_TEST_CASE(a_seed_with_several_clients_replays_identically) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::simulated_replicas_test

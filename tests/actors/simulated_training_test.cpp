@@ -11,7 +11,7 @@
 #include "tests/support/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::simulated_training_test {
 namespace {
 
 using test::Faults;
@@ -178,4 +178,4 @@ BOOST_AUTO_TEST_CASE(a_seed_replays_identically) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::simulated_training_test

@@ -6,7 +6,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::sparse_map_steps_test {
 namespace {
 
 struct Sparse {
@@ -131,4 +131,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_sparse_tensor_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::sparse_map_steps_test

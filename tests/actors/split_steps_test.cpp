@@ -12,7 +12,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/op_library.h"
 
-namespace troupe {
+namespace troupe::split_steps_test {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -493,4 +493,4 @@ BOOST_AUTO_TEST_CASE(split_tensors_may_enter_loops_and_branches) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::split_steps_test

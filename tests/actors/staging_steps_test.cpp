@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::staging_steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -211,4 +211,4 @@ BOOST_AUTO_TEST_CASE(what_a_staging_area_cannot_do_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::staging_steps_test

@@ -5,7 +5,7 @@
 #include "tests/support/s3_server.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::stored_checkpoint_test {
 namespace {
 
 using Failure = test::S3Server::Failure;
@@ -80,4 +80,4 @@ BOOST_AUTO_TEST_CASE(when_the_store_goes_at_any_request_the_last_complete_one_is
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::stored_checkpoint_test

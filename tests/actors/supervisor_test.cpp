@@ -13,7 +13,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::supervisor_test {
 namespace {
 
 using test::SimulatedNode;
@@ -279,4 +279,4 @@ BOOST_AUTO_TEST_CASE(a_runtime_says_that_it_is_to_be_replaced) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::supervisor_test

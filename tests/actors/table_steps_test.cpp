@@ -11,7 +11,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::table_steps_test {
 namespace {
 
 Tensor longs(const std::vector<int64_t>& values) {
@@ -264,4 +264,4 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_fill_a_table_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::table_steps_test

@@ -10,7 +10,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/two_networks.h"
 
-namespace troupe {
+namespace troupe::tcp_network_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -149,4 +149,4 @@ BOOST_AUTO_TEST_CASE(a_handshake_that_stalls_ends) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::tcp_network_test

@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::temporary_variables_test {
 namespace {
 
 struct Fixture {
@@ -128,4 +128,4 @@ BOOST_AUTO_TEST_CASE(a_variable_whose_shape_is_unknown_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::temporary_variables_test

@@ -7,7 +7,7 @@
 #include "actors/step/session.h"
 #include "graph/build/scope.h"
 
-namespace troupe {
+namespace troupe::timestamp_test {
 
 BOOST_AUTO_TEST_CASE(timestamps_are_not_kept_from_step_to_step) {
   Runtime runtime{{.threads = 1}};
@@ -27,4 +27,4 @@ BOOST_AUTO_TEST_CASE(timestamps_are_not_kept_from_step_to_step) {
   BOOST_TEST(before < now.count() + 60);
 }
 
-}  // namespace troupe
+}  // namespace troupe::timestamp_test

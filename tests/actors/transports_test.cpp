@@ -9,7 +9,7 @@
 
 #include "tests/support/two_networks.h"
 
-namespace troupe {
+namespace troupe::transports_test {
 namespace {
 
 using namespace test;
@@ -154,4 +154,4 @@ BOOST_DATA_TEST_CASE_F(Fixture, what_a_peer_does_not_read_is_unsent, transports)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::transports_test

@@ -15,7 +15,7 @@
 #include "actors/net/ucx_worker.h"
 #include "tests/support/two_networks.h"
 
-namespace troupe {
+namespace troupe::ucx_network_test {
 namespace {
 
 using namespace test;
@@ -192,4 +192,4 @@ BOOST_FIXTURE_TEST_CASE(a_choice_without_devices_is_an_error, TwoNetworks) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::ucx_network_test

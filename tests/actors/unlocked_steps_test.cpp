@@ -8,7 +8,7 @@
 #include "actors/runtime.h"
 #include "graph/build/scope.h"
 
-namespace troupe {
+namespace troupe::unlocked_steps_test {
 namespace {
 
 struct Fixture {
@@ -140,4 +140,4 @@ BOOST_AUTO_TEST_CASE(of_several_threads_change_one_value_at_once) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::unlocked_steps_test

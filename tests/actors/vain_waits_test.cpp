@@ -16,7 +16,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::vain_waits_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -143,4 +143,4 @@ BOOST_AUTO_TEST_CASE(ten_thousand_vain_waits_leave_everything_as_it_was) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::vain_waits_test

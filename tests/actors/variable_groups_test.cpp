@@ -22,7 +22,7 @@
 #include "tests/support/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::variable_groups_test {
 namespace {
 
 constexpr std::array<int64_t, 2> sizes = {1, 70'000};  // elements; the second is computed outside the handler
@@ -513,4 +513,4 @@ BOOST_FIXTURE_TEST_CASE(threads_that_join_groups_lose_no_update_and_see_no_half_
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::variable_groups_test

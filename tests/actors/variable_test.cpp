@@ -11,7 +11,7 @@
 #include "messages/wire/wire.h"
 #include "tests/support/simulated_node.h"
 
-namespace troupe {
+namespace troupe::variable_test {
 namespace {
 
 /// A variable "w" of floats on one device, and a rule that adds to it.
@@ -178,4 +178,4 @@ BOOST_AUTO_TEST_CASE(a_variable_lives_on_one_device) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::variable_test

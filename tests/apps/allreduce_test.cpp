@@ -15,8 +15,9 @@
 #include "graph/build/needed_part.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe::train {
+namespace troupe::train::allreduce_test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(updates_wait_until_every_shard_has_read_the_variable) {
 // What was not sent is not lost: with a small share of the elements the model learns nearly as well.
 BOOST_AUTO_TEST_CASE(compressed_gradients_train) {
   for (const std::string compression : {"\"bfloat16\"", "\"topk\",keep=0.02"}) {
-    Program program(TROUPE_PROGRAM,
+    Program program(test::troupe_program(),
                     run("small", {"--local", "worker=2", "--set", "train.max_epochs=15", "--set",
                                   "train.replication={mode=\"allreduce\",compression=" + compression + "}"}));
     BOOST_TEST(program.end() == 0, program.output());
@@ -181,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_demands_nccl_says_why_it_cannot_have_it) {
       {",compression=\"topk\"", "gradients are compressed (train.replication.compression = \"topk\")"}};
   for (const auto& [more, reason] : cases) {
     Program program(
-        TROUPE_PROGRAM,
+        test::troupe_program(),
         run("demanding", {"--local", "worker=2", "--set",
                           "train.replication={mode=\"allreduce\",collectives=\"nccl\"" + more + "}"}));
     BOOST_TEST(program.end() != 0);
@@ -197,7 +198,7 @@ BOOST_AUTO_TEST_CASE(processes_train_and_are_resumed_in_other_modes) {
                     "--set", "train.early_stop.keep_best=false",
                     "--set", "train.replication={shards=2,mode=" + mode + "}"};
   };
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(6, "\"sync\""))).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("alone", epochs(6, "\"sync\""))).end() == 0);
   const std::string shared_out = "\"allreduce\",shard_optimizer=true";
   const std::pair<std::string, std::string> ways[] = {
       {"\"allreduce\"", "worker=2"}, {"\"sync\"", "ps=1,worker=2"}, {shared_out, "worker=2"},
@@ -207,7 +208,7 @@ BOOST_AUTO_TEST_CASE(processes_train_and_are_resumed_in_other_modes) {
     Settings more = epochs(++max_epochs, mode);
     more.insert(more.end(), {"--local", layout});
     if (max_epochs > 1) more.insert(more.end(), {"--resume", folder.path() + "/moved/001"});
-    Program apart(TROUPE_PROGRAM, run("moved", more));
+    Program apart(test::troupe_program(), run("moved", more));
     BOOST_TEST(apart.end() == 0, apart.output());
   }
   DigitsRuns::check_equal(weights("moved"), weights("alone"));
@@ -218,11 +219,11 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
                           "--set", "train.early_stop.keep_best=false",
                           "--set", "train.replication.mode=allreduce",
                           "--set", "train.replication.shards=2"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", brief)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("alone", brief)).end() == 0);
   for (const size_t victim : {0, 1}) {
     const std::string name = "victim" + std::to_string(victim);
     const std::string shared_out = victim == 1 ? "true" : "false";
-    Program launcher(TROUPE_PROGRAM,
+    Program launcher(test::troupe_program(),
                      run(name, both(brief, {"--local", "worker=2", "--set", "train.fault.max_restarts=3",
                                             "--set", "train.checkpoint.every=20 steps", "--set",
                                             "train.replication.shard_optimizer=" + shared_out})));
@@ -240,8 +241,8 @@ BOOST_AUTO_TEST_CASE(a_worker_that_does_not_run_for_a_while_takes_part_again) {
   const Settings brief = {"--set", "train.max_epochs=100",
                           "--set", "train.early_stop.patience=1000",
                           "--set", "train.replication={mode=\"allreduce\",shards=2}"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", brief)).end() == 0);
-  Program launcher(TROUPE_PROGRAM,
+  BOOST_TEST(Program(test::troupe_program(), run("alone", brief)).end() == 0);
+  Program launcher(test::troupe_program(),
                    run("stalled", both(brief, {"--local", "worker=2", "--set", "train.fault.max_restarts=9",
                                                "--set", "train.checkpoint.every=20 steps"})));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
@@ -257,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_does_not_run_for_a_while_takes_part_again) {
 BOOST_AUTO_TEST_CASE(a_run_with_compressed_gradients_survives_the_loss_of_a_worker) {
   for (const std::string layout : {"worker=2", "ps=1,worker=2"}) {
     const std::string mode = layout.starts_with("ps") ? "sync" : "allreduce";
-    Program launcher(TROUPE_PROGRAM,
+    Program launcher(test::troupe_program(),
                      run(mode, {"--local", layout, "--set", "train.max_epochs=30", "--set",
                                 "train.early_stop.patience=1000", "--set",
                                 "train.replication={mode=\"" + mode + "\",compression=\"bfloat16\"}", "--set",
@@ -266,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_run_with_compressed_gradients_survives_the_loss_of_a_work
     kill(test::children_of(launcher.process()).back(), SIGKILL);
     BOOST_TEST(launcher.end() == 0, launcher.output());
     BOOST_TEST(accuracy(launcher.output()) > 0.93);
-    Program resumed(TROUPE_PROGRAM,
+    Program resumed(test::troupe_program(),
                     run(mode, {"--resume", "auto", "--set", "train.max_epochs=32", "--set",
                                "train.early_stop.patience=1000", "--set",
                                "train.replication={mode=\"" + mode + "\",shards=2,compression=\"topk\"}"}));
@@ -275,7 +276,7 @@ BOOST_AUTO_TEST_CASE(a_run_with_compressed_gradients_survives_the_loss_of_a_work
 }
 
 BOOST_AUTO_TEST_CASE(parameter_servers_are_refused) {
-  Program program(TROUPE_PROGRAM,
+  Program program(test::troupe_program(),
                   run("wrong", {"--local", "ps=1,worker=2", "--set", "train.replication.mode=allreduce"}));
   BOOST_TEST(program.end() != 0);
   BOOST_TEST(program.output().find("the cluster must have no ps") != std::string::npos, program.output());
@@ -283,4 +284,4 @@ BOOST_AUTO_TEST_CASE(parameter_servers_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::train
+}  // namespace troupe::train::allreduce_test

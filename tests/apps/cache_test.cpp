@@ -15,7 +15,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::data {
+namespace troupe::data::cache_test {
 namespace {
 
 constexpr int64_t samples = 700;
@@ -226,4 +226,4 @@ BOOST_AUTO_TEST_CASE(the_folder_may_be_given) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::cache_test

@@ -11,7 +11,7 @@
 #include "messages/env/real_disk.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::cluster {
+namespace troupe::cluster::cluster_resolver_test {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
@@ -212,4 +212,4 @@ BOOST_AUTO_TEST_CASE(without_anything_it_says_what_there_could_be) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::cluster
+}  // namespace troupe::cluster::cluster_resolver_test

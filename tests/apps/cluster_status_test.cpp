@@ -7,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::cluster_status_test {
 namespace {
 
 using test::Program;
@@ -34,7 +35,7 @@ struct Fixture : test::DigitsRuns {
     Json json;
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     do {
-      Program status(TROUPE_PROGRAM, {"status", "--cluster", cluster, "--json"});
+      Program status(test::troupe_program(), {"status", "--cluster", cluster, "--json"});
       status.end();
       json = Json::parse(status.output(), nullptr, false);
     } while (!(json.is_object() && is_so(json)) && std::chrono::steady_clock::now() < end);
@@ -49,8 +50,10 @@ BOOST_FIXTURE_TEST_SUITE(cluster_status, Fixture)
 
 BOOST_AUTO_TEST_CASE(nodes_say_what_they_do_while_another_client_trains) {
   const std::string cluster = cluster_file(tls);
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", cluster}).end() == 0);
-  Program server(TROUPE_PROGRAM, node(cluster, "ps")), member(TROUPE_PROGRAM, node(cluster, "worker"));
+  BOOST_TEST(
+      Program(test::troupe_program(), {"certs", folder.path() + "/certs", "--cluster", cluster}).end() == 0);
+  Program server(test::troupe_program(), node(cluster, "ps")),
+      member(test::troupe_program(), node(cluster, "worker"));
   const Json idle = await(cluster, [](const Json& json) {
     return json.at("nodes").at(0).value("unlinked", Json::array({1})).empty() &&
            json.at("nodes").at(1).value("unlinked", Json::array({1})).empty();
@@ -60,7 +63,7 @@ BOOST_AUTO_TEST_CASE(nodes_say_what_they_do_while_another_client_trains) {
   BOOST_TEST(idle.at("nodes").at(1).at("activity") == "idle");
   BOOST_TEST(idle.at("nodes").at(1).at("started") > 1.6e9);
 
-  Program training(TROUPE_PROGRAM, endless("train", "watched", {"--cluster", cluster, "-q"}));
+  Program training(test::troupe_program(), endless("train", "watched", {"--cluster", cluster, "-q"}));
   const Json busy =
       await(cluster, [](const Json& json) { return json.at("nodes").at(1).value("steps", 0) > 0; });
   BOOST_TEST(busy.at("nodes").at(1).at("activity").get<std::string>().starts_with("trains"));
@@ -68,7 +71,7 @@ BOOST_AUTO_TEST_CASE(nodes_say_what_they_do_while_another_client_trains) {
   BOOST_TEST(busy.at("nodes").at(0).at("received_bytes") > 0);
 
   const auto control = [&](const std::string& action) {
-    Program ctl(TROUPE_PROGRAM, {"ctl", "--cluster", cluster, action, "--json"});
+    Program ctl(test::troupe_program(), {"ctl", "--cluster", cluster, action, "--json"});
     BOOST_TEST(ctl.end() == 0, ctl.output());
     return Json::parse(ctl.output(), nullptr, false);
   };
@@ -84,7 +87,7 @@ BOOST_AUTO_TEST_CASE(nodes_say_what_they_do_while_another_client_trains) {
   control("stop");
   BOOST_TEST(training.end() == 128 + SIGTERM, training.output());
 
-  Program late(TROUPE_PROGRAM, {"ctl", "--cluster", cluster, "pause"});
+  Program late(test::troupe_program(), {"ctl", "--cluster", cluster, "pause"});
   BOOST_TEST(late.end() == 1);
   BOOST_TEST(late.output().find("no training runs on /job:worker/replica:0/task:0") != std::string::npos,
              late.output());
@@ -92,9 +95,9 @@ BOOST_AUTO_TEST_CASE(nodes_say_what_they_do_while_another_client_trains) {
 
 BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_reached_is_named_with_the_reason) {
   const std::string cluster = cluster_file();
-  Program server(TROUPE_PROGRAM, node(cluster, "ps"));
+  Program server(test::troupe_program(), node(cluster, "ps"));
   BOOST_TEST_REQUIRE(server.wait_for(" at " + ps.endpoint()), server.output());
-  Program status(TROUPE_PROGRAM, {"status", "--cluster", cluster, "--timeout", "2"});
+  Program status(test::troupe_program(), {"status", "--cluster", cluster, "--timeout", "2"});
   BOOST_TEST(status.end() == 1);
   for (const std::string part :
        {"/job:ps/replica:0/task:0         idle, up for ",
@@ -106,4 +109,4 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_be_reached_is_named_with_the_reason) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::cluster_status_test

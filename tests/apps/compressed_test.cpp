@@ -9,7 +9,7 @@
 #include "tests/support/memory_disk.h"
 #include "tests/support/tf_record.h"
 
-namespace troupe::data {
+namespace troupe::data::compressed_test {
 namespace {
 
 using test::compressed;
@@ -205,4 +205,4 @@ BOOST_AUTO_TEST_CASE(a_stream_of_compressed_files_draws_every_sample_once) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::compressed_test

@@ -8,7 +8,7 @@
 #include "apps/config/layer_notes.h"
 #include "tests/apps/run_file.h"
 
-namespace troupe::config {
+namespace troupe::config::config_test {
 namespace {
 
 /// Returns the valid file with one line, given by its beginning, replaced by other lines.
@@ -524,4 +524,4 @@ BOOST_AUTO_TEST_CASE(every_layer_is_explained) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::config
+}  // namespace troupe::config::config_test

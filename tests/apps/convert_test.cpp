@@ -7,11 +7,13 @@
 #include "apps/data/arrays/npz.h"
 #include "apps/data/convert/examples.h"
 #include "messages/env/real_disk.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/program.h"
+#include "tests/support/project_files.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tf_record.h"
 
-namespace troupe::data {
+namespace troupe::data::convert_test {
 namespace {
 
 struct Files {
@@ -155,7 +157,7 @@ BOOST_AUTO_TEST_CASE(the_program_converts_and_replaces_nothing_unasked) {
   folder.write("a.csv", "1,0\n2,1\n");
   const auto run = [&](std::vector<std::string> arguments, int code) {
     arguments.insert(arguments.begin(), "data");
-    test::Program program(TROUPE_PROGRAM, arguments);
+    test::Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     return program.output();
   };
@@ -181,11 +183,11 @@ BOOST_AUTO_TEST_CASE(the_program_converts_and_replaces_nothing_unasked) {
       0);
   BOOST_TEST(bytes("text.tfrecord").find("Oslo") != std::string::npos);
   // The samples of a run file are those that its model gets.
-  run({std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml", "--to", path("digits.tfrecord")}, 0);
+  run({test::project_path("examples/digits.toml"), "--to", path("digits.tfrecord")}, 0);
   BOOST_TEST(value_or_throw(open("digits.tfrecord"))->columns().find("image")->signature() == "float[0,64]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::convert_test

@@ -8,11 +8,12 @@
 #include <mutex>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/damaged_frame.h"
 #include "tests/support/damaging_proxy.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::damaged_training_test {
 namespace {
 
 using test::DamagedFrame;
@@ -40,9 +41,10 @@ class Cluster {
     auto port = ports_.begin();
     for (const char* job : {"ps", "worker"})
       for (const char* task : {"0", "1"})
-        nodes_.emplace_back(TROUPE_PROGRAM, Arguments{"node", "--cluster", file_, "--job", job, "--task",
-                                                      task, "--listen", (port++)->endpoint(), "--root", "/",
-                                                      "--gpus", "0", "--transport", "tcp"});
+        nodes_.emplace_back(
+            test::troupe_program(),
+            Arguments{"node", "--cluster", file_, "--job", job, "--task", task, "--listen",
+                      (port++)->endpoint(), "--root", "/", "--gpus", "0", "--transport", "tcp"});
   }
 
   const std::string& file() const { return file_; }
@@ -70,7 +72,7 @@ struct Fixture : test::DigitsRuns {
             {"--cluster", cluster.file(), "--transport", "tcp", "--set", "train.max_epochs=4", "--set",
              "train.replication={" + replication + "}", "--set", "train.fault.max_restarts=2"});
     if (mirror) arguments.insert(arguments.end(), {"--set", "train.fault.mirror=true"});
-    arguments.insert(arguments.begin(), {"60", TROUPE_PROGRAM});
+    arguments.insert(arguments.begin(), {"60", test::troupe_program()});
     Program trainer("/usr/bin/timeout", arguments);
     const int code = trainer.end();
     const std::string what = cluster.damage();
@@ -123,4 +125,4 @@ BOOST_AUTO_TEST_CASE(whatever_field_is_damaged_a_run_ends) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::damaged_training_test

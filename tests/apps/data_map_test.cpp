@@ -10,7 +10,7 @@
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::train {
+namespace troupe::train::data_map_test {
 namespace {
 
 /// A folder with two classes of images of 2 x 2 pixels, whose pixels are all `10 * class + number of the file`.
@@ -155,4 +155,4 @@ BOOST_AUTO_TEST_CASE(folders_without_images_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::data_map_test

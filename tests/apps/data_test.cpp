@@ -11,7 +11,7 @@
 #include "messages/env/real_disk.h"
 #include "tests/support/samples.h"
 
-namespace troupe::data {
+namespace troupe::data::data_test {
 namespace {
 
 std::string failure(const Status& status) { return std::string(name(status.code())) + ": " + status.text(); }
@@ -315,4 +315,4 @@ BOOST_AUTO_TEST_CASE(shards_cover_the_batch) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::data_test

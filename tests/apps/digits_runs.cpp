@@ -1,4 +1,5 @@
 #include "tests/apps/digits_runs.h"
+#include "tests/support/project_files.h"
 
 #include <boost/test/unit_test.hpp>
 
@@ -23,7 +24,7 @@ constexpr const char* mark = "TROUPE_TEST_PROCESS";
 
 DigitsRuns::Arguments DigitsRuns::run(const std::string& subcommand, const std::string& name,
                                       const Arguments& more, const std::string& example) const {
-  Arguments arguments = {subcommand, std::string(TROUPE_SOURCE_DIR) + "/examples/" + example + ".toml",
+  Arguments arguments = {subcommand, project_path("examples/") + example + ".toml",
                          "--set",    "run.directory=" + folder.path(),
                          "--set",    "run.name=" + name,
                          "--set",    "run.gpus=0"};

@@ -5,8 +5,9 @@
 #include <csignal>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::drain_test {
 namespace {
 
 using test::Program;
@@ -23,7 +24,7 @@ struct Fixture : test::DigitsRuns {
   std::pair<int, std::string> ctl(const Arguments& words, const std::string& name = "drained") const {
     Arguments all = {"ctl", folder.path() + '/' + name};
     all.insert(all.end(), words.begin(), words.end());
-    Program program(TROUPE_PROGRAM, all);
+    Program program(test::troupe_program(), all);
     const int code = program.end();
     return {code, program.output()};
   }
@@ -46,8 +47,8 @@ struct Fixture : test::DigitsRuns {
 BOOST_FIXTURE_TEST_SUITE(drain, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_drained_worker_may_be_stopped_and_one_that_is_added_takes_part_again) {
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", {})).end() == 0);
-  Program launcher(TROUPE_PROGRAM, arguments("drained", {"--local", "ps=1,worker=3"}));
+  BOOST_TEST(Program(test::troupe_program(), arguments("alone", {})).end() == 0);
+  Program launcher(test::troupe_program(), arguments("drained", {"--local", "ps=1,worker=3"}));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
   done({"pause"});
   done({"drain", "worker/2"});
@@ -66,11 +67,11 @@ BOOST_AUTO_TEST_CASE(a_drained_worker_may_be_stopped_and_one_that_is_added_takes
 // Each server is drained in turn, so the variables move to the other one and back, over those that it had before.
 BOOST_AUTO_TEST_CASE(the_variables_of_a_drained_server_move_to_another_one) {
   const Arguments longer = {"--set", "train.max_epochs=300"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", longer)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), arguments("alone", longer)).end() == 0);
   const auto alone = weights("alone");
   for (const std::string mirror : {"false", "true"}) {
     const std::string name = "drained_" + mirror;
-    Program launcher(TROUPE_PROGRAM,
+    Program launcher(test::troupe_program(),
                      arguments(name, {"--local", "ps=2,worker=2", "--set", "train.max_epochs=300", "--set",
                                       "train.fault.mirror=" + mirror}));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
@@ -89,12 +90,13 @@ BOOST_AUTO_TEST_CASE(the_variables_of_a_drained_server_move_to_another_one) {
 
 BOOST_AUTO_TEST_CASE(the_only_owner_of_variables_can_be_drained) {
   const Arguments longer = {"--set", "train.max_epochs=300"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", longer)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), arguments("alone", longer)).end() == 0);
   const auto alone = weights("alone");
   for (const auto& [layout, owner] : {std::pair("ps=1,worker=3", "ps/0"), {"worker=3", "worker/0"}}) {
     const std::string name = std::string("drained_") + layout;
-    Program launcher(TROUPE_PROGRAM, arguments(name, {"--local", layout, "--set", "train.max_epochs=300",
-                                                      "--set", "train.replication.mode=sync"}));
+    Program launcher(test::troupe_program(),
+                     arguments(name, {"--local", layout, "--set", "train.max_epochs=300", "--set",
+                                      "train.replication.mode=sync"}));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
     done({"drain", owner}, name);
     kill(test::children_of(launcher.process()).at(0), SIGKILL);
@@ -106,8 +108,8 @@ BOOST_AUTO_TEST_CASE(the_only_owner_of_variables_can_be_drained) {
 
 BOOST_AUTO_TEST_CASE(a_server_that_is_added_gets_the_variables_back_from_a_worker) {
   const Arguments longer = {"--set", "train.max_epochs=300"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", longer)).end() == 0);
-  Program launcher(TROUPE_PROGRAM,
+  BOOST_TEST(Program(test::troupe_program(), arguments("alone", longer)).end() == 0);
+  Program launcher(test::troupe_program(),
                    arguments("drained", {"--local", "ps=1,worker=2", "--set", "train.max_epochs=300"}));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
   done({"drain", "ps/0"});
@@ -125,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_run_among_peers_and_one_that_needs_its_only_worker_refuse
     const std::string mode = std::string(layout).starts_with("ps") ? "sync" : "allreduce";
     const std::string name = "refuses_" + mode;
     Program launcher(
-        TROUPE_PROGRAM,
+        test::troupe_program(),
         endless("train", name, {"--local", layout, "-q", "--set", "train.replication.mode=" + mode}));
     const auto trains = [&] { return ctl({"pause"}, name).first == 0; };
     for (int asked = 0; !trains(); ++asked) BOOST_TEST_REQUIRE(asked < 1000, launcher.output());
@@ -136,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_run_among_peers_and_one_that_needs_its_only_worker_refuse
 }
 
 BOOST_AUTO_TEST_CASE(the_number_of_backup_workers_changes_while_a_run_trains) {
-  Program launcher(TROUPE_PROGRAM,
+  Program launcher(test::troupe_program(),
                    arguments("drained", {"--local", "ps=1,worker=3", "--set", "train.max_epochs=300", "--set",
                                          "train.replication.backup_workers=1"}));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
@@ -152,4 +154,4 @@ BOOST_AUTO_TEST_CASE(the_number_of_backup_workers_changes_while_a_run_trains) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::drain_test

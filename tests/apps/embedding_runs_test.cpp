@@ -5,8 +5,9 @@
 #include <csignal>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::embedding_runs_test {
 namespace {
 
 using test::Program;
@@ -15,7 +16,7 @@ using Arguments = std::vector<std::string>;
 struct Fixture : test::DigitsRuns {
   /// Runs an example to its end and returns what it printed.
   std::string train(const std::string& name, const Arguments& more, const std::string& example = "ratings") {
-    Program program(TROUPE_PROGRAM, run("train", name, more, example));
+    Program program(test::troupe_program(), run("train", name, more, example));
     BOOST_TEST(program.end() == 0, program.output());
     return program.output();
   }
@@ -65,7 +66,7 @@ BOOST_AUTO_TEST_CASE(weights_of_classes_in_parts_are_those_of_one_process) {
     apart.insert(apart.end(), {"--local", "ps=2,worker=2"});
     train(name + " apart", apart, "digits");
     check_equal(whole_weights(name + " apart"), whole_weights(name));
-    Program eval(TROUPE_PROGRAM, {"eval", folder.path() + '/' + name});
+    Program eval(test::troupe_program(), {"eval", folder.path() + '/' + name});
     BOOST_TEST(eval.end() == 0, eval.output());
   }
 }
@@ -89,7 +90,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_with_another_number_of_servers) {
 // The other worker reads the rows of the lost one's shard as they were before the round.
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
   train("undisturbed", epochs(20));
-  Program launcher(TROUPE_PROGRAM,
+  Program launcher(test::troupe_program(),
                    run("train", "replaced", epochs(20, {"--local", "ps=2,worker=2"}), "ratings"));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
   kill(test::children_of(launcher.process()).at(2), SIGKILL);
@@ -119,4 +120,4 @@ BOOST_AUTO_TEST_CASE(workers_without_servers_keep_whole_tables) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::embedding_runs_test

@@ -4,7 +4,7 @@
 
 #include "tests/apps/small_ops.h"
 
-namespace troupe::config {
+namespace troupe::config::evaluate_test {
 namespace {
 
 /// A graph with x float[?,2] and w float[2,3]. The definitions are in one file, each on a line "name = '...'".
@@ -169,4 +169,4 @@ BOOST_AUTO_TEST_CASE(a_long_chain_needs_no_stack) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::config
+}  // namespace troupe::config::evaluate_test

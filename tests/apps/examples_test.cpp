@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
+#include "tests/support/project_files.h"
 
-namespace troupe {
+namespace troupe::examples_test {
 namespace {
 
 using test::Program;
@@ -15,7 +17,7 @@ using Json = nlohmann::json;
 
 struct Fixture : test::DigitsRuns {
   std::string output_of(const Arguments& arguments) const {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
     return program.output();
   }
@@ -28,8 +30,8 @@ struct Fixture : test::DigitsRuns {
   /// Returns the rows of predictions for a file or pattern of examples/, the first of which has the names.
   std::vector<std::string> predictions(const std::string& example, const std::string& file) const {
     const std::string to = folder.path() + "/predictions.csv";
-    output_of({"predict", folder.path() + '/' + example, std::string(TROUPE_SOURCE_DIR) + "/examples/" + file,
-               "-o", to, "--force"});
+    output_of({"predict", folder.path() + '/' + example, test::project_path("examples/") + file, "-o", to,
+               "--force"});
     std::ifstream stream(to);
     std::vector<std::string> rows;
     for (std::string row; std::getline(stream, row);) rows.push_back(row);
@@ -52,7 +54,7 @@ BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
   const auto squares = predictions("shapes", "shapes/square/0?.png");
   BOOST_TEST_REQUIRE(squares.size() == 11u);
   BOOST_TEST(std::ranges::count(squares, "square") >= 9);
-  const std::string pictures = std::string(TROUPE_SOURCE_DIR) + "/examples/shapes/square";
+  const std::string pictures = test::project_path("examples/shapes/square");
   const std::string kept = output_of({"predict", folder.path() + "/shapes", pictures, "--keep", "file"});
   BOOST_TEST(kept.starts_with("file,class\n" + pictures + "/00.png,square\n"), kept);
 
@@ -60,7 +62,7 @@ BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
   std::filesystem::create_directory(mixed);
   std::filesystem::copy(pictures + "/00.png", mixed);
   std::ofstream(broken) << "no picture";
-  Program program(TROUPE_PROGRAM, {"predict", folder.path() + "/shapes", mixed});
+  Program program(test::troupe_program(), {"predict", folder.path() + "/shapes", mixed});
   BOOST_TEST(program.end() == 3);
   BOOST_TEST(program.output().find(broken + ": ") != std::string::npos, program.output());
 }
@@ -83,4 +85,4 @@ BOOST_AUTO_TEST_CASE(a_time_series_is_foretold) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::examples_test

@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace troupe::config {
+namespace troupe::config::expression_test {
 namespace {
 
 std::string show(const Expression& expression);
@@ -116,4 +116,4 @@ BOOST_AUTO_TEST_CASE(hostile_sizes_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::config
+}  // namespace troupe::config::expression_test

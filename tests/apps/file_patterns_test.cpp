@@ -9,7 +9,7 @@
 #include "tests/apps/run_file.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::data {
+namespace troupe::data::file_patterns_test {
 namespace {
 
 struct Shards {
@@ -99,4 +99,4 @@ BOOST_AUTO_TEST_CASE(label_files_are_counted_when_they_are_known) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::file_patterns_test

@@ -5,8 +5,9 @@
 #include <filesystem>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::fine_tuning_test {
 namespace {
 
 using test::Program;
@@ -14,7 +15,7 @@ using test::Program;
 struct Fixture : test::DigitsRuns {
   std::string path(const std::string& name) const { return folder.path() + '/' + name; }
   std::string end_of(const Arguments& arguments, int code = 0) const {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(program.end() == code, program.output());
     return program.output();
   }
@@ -132,4 +133,4 @@ BOOST_AUTO_TEST_CASE(mistakes_say_what_is_there) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::fine_tuning_test

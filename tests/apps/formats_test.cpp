@@ -7,9 +7,10 @@
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::data {
+namespace troupe::data::formats_test {
 namespace {
 
 constexpr int64_t all = 1000;
@@ -346,4 +347,4 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_told) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::formats_test

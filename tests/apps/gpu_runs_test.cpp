@@ -8,10 +8,11 @@
 #include <tuple>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/gpu_runtime.h"
 
-namespace troupe {
+namespace troupe::gpu_runs_test {
 namespace {
 
 using test::Program;
@@ -53,8 +54,9 @@ BOOST_FIXTURE_TEST_CASE(processes_train_as_one_does, Runs) {
       {"local_sgd", "mode=\"local_sgd\",average_every=4", "worker=2"}};
   for (const auto& [name, replication, layout] : ways) {
     BOOST_TEST_INFO_SCOPE(replication);
-    BOOST_TEST(Program(TROUPE_PROGRAM, run("train", name + "_alone", train(replication))).end() == 0);
-    Program apart(TROUPE_PROGRAM, run("train", name + "_apart", train(replication, {"--local", layout})));
+    BOOST_TEST(Program(test::troupe_program(), run("train", name + "_alone", train(replication))).end() == 0);
+    Program apart(test::troupe_program(),
+                  run("train", name + "_apart", train(replication, {"--local", layout})));
     BOOST_TEST(apart.end() == 0, apart.output());
     check_close(name + "_apart", name + "_alone");
   }
@@ -64,7 +66,7 @@ BOOST_FIXTURE_TEST_CASE(processes_train_as_one_does, Runs) {
 BOOST_FIXTURE_TEST_CASE(stages_on_gpus_learn_what_stages_on_cpus_learn, Runs) {
   setenv("TROUPE_EMULATED_GPUS", "3", 1);
   for (const std::string gpus : {"0", "-1"}) {
-    Program program(TROUPE_PROGRAM,
+    Program program(test::troupe_program(),
                     run("train", "stages" + gpus,
                         {"--set", "run.gpus=" + gpus, "--set", "train.max_epochs=2"}, "digits_lstm"));
     BOOST_TEST(program.end() == 0, program.output());
@@ -75,11 +77,11 @@ BOOST_FIXTURE_TEST_CASE(stages_on_gpus_learn_what_stages_on_cpus_learn, Runs) {
 
 BOOST_FIXTURE_TEST_CASE(a_worker_that_is_killed_is_replaced, Runs) {
   const Arguments epochs = {"--set", "train.max_epochs=20"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", train(allreduce, epochs))).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("train", "alone", train(allreduce, epochs))).end() == 0);
   Arguments more = epochs;
   more.insert(more.end(), {"--local", "worker=2", "--set", "train.fault.max_restarts=3", "--set",
                            "train.checkpoint.every=20 steps"});
-  Program launcher(TROUPE_PROGRAM, run("train", "killed", train(allreduce, more)));
+  Program launcher(test::troupe_program(), run("train", "killed", train(allreduce, more)));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
   const auto nodes = test::children_of(launcher.process());
   BOOST_TEST_REQUIRE(nodes.size() == 2u);
@@ -91,4 +93,4 @@ BOOST_FIXTURE_TEST_CASE(a_worker_that_is_killed_is_replaced, Runs) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::gpu_runs_test

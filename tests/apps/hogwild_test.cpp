@@ -6,8 +6,9 @@
 #include "apps/train/local_rounds.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe::train {
+namespace troupe::train::hogwild_test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -75,9 +76,9 @@ BOOST_AUTO_TEST_CASE(a_run_learns_and_goes_on_from_its_checkpoint) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run("train", "hogwild", arguments);
   };
-  test::Program first(TROUPE_PROGRAM, until(2, {}));
+  test::Program first(test::troupe_program(), until(2, {}));
   BOOST_TEST(first.end() == 0, first.output());
-  test::Program resumed(TROUPE_PROGRAM, until(12, {"--resume", "auto"}));
+  test::Program resumed(test::troupe_program(), until(12, {"--resume", "auto"}));
   BOOST_TEST(resumed.end() == 0, resumed.output());
   BOOST_TEST(resumed.output().find("at step 46") != std::string::npos, resumed.output());
   // Threads that overwrite each other's updates may lose in one epoch what they learnt in another.
@@ -89,7 +90,8 @@ BOOST_AUTO_TEST_CASE(a_run_learns_and_goes_on_from_its_checkpoint) {
 }
 
 BOOST_AUTO_TEST_CASE(other_processes_are_refused) {
-  test::Program refused(TROUPE_PROGRAM, run("train", "apart", {"--set", hogwild(2), "--local", "worker=2"}));
+  test::Program refused(test::troupe_program(),
+                        run("train", "apart", {"--set", hogwild(2), "--local", "worker=2"}));
   BOOST_TEST(refused.end() == 2);
   BOOST_TEST(
       refused.output().find("the mode \"hogwild\" of train.replication trains with threads of one process") !=
@@ -99,4 +101,4 @@ BOOST_AUTO_TEST_CASE(other_processes_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::train
+}  // namespace troupe::train::hogwild_test

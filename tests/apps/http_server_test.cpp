@@ -16,7 +16,7 @@
 #include "apps/http/http_server.h"
 #include "tests/apps/http_client.h"
 
-namespace troupe::test {
+namespace troupe::test::http_server_test {
 namespace {
 
 namespace server = troupe::http;
@@ -149,4 +149,4 @@ BOOST_AUTO_TEST_CASE(all_requests_together_have_a_limit) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::http_server_test

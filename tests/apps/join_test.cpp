@@ -9,9 +9,10 @@
 #include <sstream>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::join_test {
 namespace {
 
 using test::Program;
@@ -26,7 +27,8 @@ struct Fixture : test::DigitsRuns {
   std::string certificates() const {
     const std::string file = cluster_file(
         ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");
-    BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
+    BOOST_TEST(
+        Program(test::troupe_program(), {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
     return file;
   }
   /// Returns the options for a certificate in the folder to which troupe certs wrote it.
@@ -38,7 +40,7 @@ struct Fixture : test::DigitsRuns {
   static std::unique_ptr<Program> node(Arguments arguments) {
     arguments.insert(arguments.begin(), "node");
     arguments.insert(arguments.end(), {"--root", "/", "--gpus", "0"});
-    return std::make_unique<Program>(TROUPE_PROGRAM, arguments);
+    return std::make_unique<Program>(test::troupe_program(), arguments);
   }
   std::unique_ptr<Program> member(const std::string& file) const {
     return node({"--cluster", file, "--job", "ps", "--task", "0"});
@@ -61,7 +63,7 @@ struct Fixture : test::DigitsRuns {
   void train(const std::string& name, const Arguments& more) {
     Arguments arguments = {"--set", "train.max_epochs=2", "--set", "train.early_stop.keep_best=false"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    Program program(TROUPE_PROGRAM, run("train", name, arguments));
+    Program program(test::troupe_program(), run("train", name, arguments));
     BOOST_TEST(program.end() == 0, program.output());
   }
 
@@ -143,7 +145,8 @@ BOOST_AUTO_TEST_CASE(a_certificate_says_which_place) {
   refused(certificate("ps-0"), "is /job:ps/replica:0/task:0 itself");
   refused(certificate("client-0"), "cluster lab has no task 0 of job 'client': growing a cluster");
 
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/others", "--cluster", file}).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), {"certs", folder.path() + "/others", "--cluster", file}).end() ==
+             0);
   refused(certificate("worker-0", "others"),
           "worker-0.pem is not signed by the authority of the cluster, " + folder.path() + "/others/ca.pem");
   refused(worker, "this node speaks TLS, but the node that connected does not");
@@ -179,4 +182,4 @@ BOOST_AUTO_TEST_CASE(a_place_whose_address_is_taken_is_none) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::join_test

@@ -4,8 +4,9 @@
 #include <filesystem>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::label_check_test {
 namespace {
 
 using test::Program;
@@ -35,7 +36,7 @@ struct Fixture : test::DigitsRuns {
                         "[data]\nformat = \"csv\"\nbatch = 2\n" + data + model);
     Arguments arguments = subcommand;
     arguments.push_back(file);
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     for (const std::string& text : texts)
       BOOST_TEST(program.output().find(text) != std::string::npos, program.output() << " has no " << text);
@@ -76,7 +77,7 @@ BOOST_AUTO_TEST_CASE(in_a_part_that_is_held_out) {
     const std::string file = folder.write(
         "fold.toml", "run = { name = \"fold\", directory = \"" + folder.path() +
                          "\", gpus = 0 }\n[data]\nformat = \"csv\"\nbatch = 13\n" + data + held_out + model);
-    Program program(TROUPE_PROGRAM, {"check", file});
+    Program program(test::troupe_program(), {"check", file});
     BOOST_TEST(program.end() == 3, program.output());
     const bool is_held_out =
         program.output().find("mixed.csv: row 13: the label -7 is no class of the loss") != std::string::npos;
@@ -102,4 +103,4 @@ BOOST_AUTO_TEST_CASE(good_ones_are_trained_with) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::label_check_test

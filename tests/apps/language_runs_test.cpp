@@ -2,8 +2,9 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::language_runs_test {
 namespace {
 
 using test::Program;
@@ -12,7 +13,7 @@ struct Fixture : test::DigitsRuns {
   /// Runs the example to its end and returns the perplexity of the held-out text.
   double perplexity(const std::string& name, Arguments more) {
     more.insert(more.end(), {"--set", "train.max_epochs=3"});
-    Program program(TROUPE_PROGRAM, run("train", name, more, "language"));
+    Program program(test::troupe_program(), run("train", name, more, "language"));
     BOOST_TEST(program.end() == 0, program.output());
     const std::string output = program.output(), key = "valid/perplexity ";
     const size_t at = output.rfind(key);
@@ -41,4 +42,4 @@ BOOST_AUTO_TEST_CASE(a_text_is_learned_with_drawn_classes) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::language_runs_test

@@ -12,9 +12,10 @@
 #include <thread>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::launch_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -42,8 +43,8 @@ struct Fixture : test::DigitsRuns {
     return file;
   }
   Arguments by_ssh(const std::string& script = "sh -c \"$*\"") const {
-    return {"--cluster", cluster_file(), "--ssh-everywhere", "--ssh",
-            ssh(script), "--program",    TROUPE_PROGRAM};
+    return {"--cluster", cluster_file(), "--ssh-everywhere",    "--ssh",
+            ssh(script), "--program",    test::troupe_program()};
   }
 
   const test::ReservedPort ps, worker0, worker1{"127.0.0.2"};
@@ -60,19 +61,19 @@ BOOST_AUTO_TEST_CASE(hosts_of_this_machine_are_known) {
 
 BOOST_AUTO_TEST_CASE(nodes_that_others_have_started_are_not_used) {
   const std::string file = cluster_file();
-  Program node(TROUPE_PROGRAM, {"node", "--cluster", file, "--job", "ps", "--task", "0"});
+  Program node(test::troupe_program(), {"node", "--cluster", file, "--job", "ps", "--task", "0"});
   BOOST_TEST_REQUIRE(node.wait_for(ps.endpoint()), node.output());
-  Program launched(TROUPE_PROGRAM, run("launch", "run", Arguments{"--cluster", file, "-q"} + brief));
+  Program launched(test::troupe_program(), run("launch", "run", Arguments{"--cluster", file, "-q"} + brief));
   BOOST_TEST(launched.end() == 1);
   BOOST_TEST(launched.output().find("ps/0: " + ps.endpoint() + " is in use") != std::string::npos,
              launched.output());
 }
 
 BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", brief)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("train", "alone", brief)).end() == 0);
   const auto alone = weights("alone");
 
-  Program here(TROUPE_PROGRAM,
+  Program here(test::troupe_program(),
                run("launch", "here", brief + Arguments{"--cluster", cluster_file(), "--ssh", "false"}));
   BOOST_TEST(here.end() == 0, here.output());
   check_equal(weights("here"), alone);
@@ -80,7 +81,8 @@ BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   const std::string there = folder.path() + "/it's there";
   std::filesystem::create_directory(there);
   const Arguments elsewhere = by_ssh("echo \"reached $host: $*\" >&2; sh -c \"$*\"");
-  Program apart(TROUPE_PROGRAM, run("launch", "apart", brief + elsewhere + Arguments{"--folder", there}));
+  Program apart(test::troupe_program(),
+                run("launch", "apart", brief + elsewhere + Arguments{"--folder", there}));
   BOOST_TEST(apart.end() == 0, apart.output());
   check_equal(weights("apart"), alone);
   for (const std::string line : {"[ps/0] reached 127.0.0.1: cd ", "[worker/1] reached 127.0.0.2: cd "})
@@ -92,8 +94,9 @@ BOOST_AUTO_TEST_CASE(certificates_are_told_to_every_node) {
   const Arguments how = by_ssh();
   const std::string file = cluster_file(
       ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
-  Program program(TROUPE_PROGRAM, run("launch", "tls", brief + how + Arguments{"--json"}));
+  BOOST_TEST(Program(test::troupe_program(), {"certs", folder.path() + "/certs", "--cluster", file}).end() ==
+             0);
+  Program program(test::troupe_program(), run("launch", "tls", brief + how + Arguments{"--json"}));
   BOOST_TEST(program.end() == 0, program.output());
   BOOST_TEST(program.output().starts_with("{\"ending\":\"completed\""), program.output());
 }
@@ -101,7 +104,7 @@ BOOST_AUTO_TEST_CASE(certificates_are_told_to_every_node) {
 BOOST_AUTO_TEST_CASE(a_signal_ends_the_run_in_order) {
   for (const Arguments& how : {by_ssh(), Arguments{"--cluster", cluster_file()}}) {
     const std::string name = "signal" + std::to_string(how.size());
-    Program launcher(TROUPE_PROGRAM, endless("launch", name, how));
+    Program launcher(test::troupe_program(), endless("launch", name, how));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
     BOOST_TEST(launcher.end(SIGINT) == 128 + SIGINT, launcher.output());
     BOOST_TEST(launcher.output().find("stopped after") != std::string::npos, launcher.output());
@@ -123,7 +126,7 @@ bool is_pending(pid_t process, int signal) {
 // With this heartbeat a server that does not answer is lost only after a minute, and the orderly end waits for it until then.
 BOOST_AUTO_TEST_CASE(a_second_signal_ends_it_at_once) {
   const Arguments patient = {"--cluster", cluster_file(), "--set", "train.fault.heartbeat=12s"};
-  Program launcher(TROUPE_PROGRAM, endless("launch", "twice", patient));
+  Program launcher(test::troupe_program(), endless("launch", "twice", patient));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
   const auto nodes = test::children_of(launcher.process());
   BOOST_TEST_REQUIRE(nodes.size() == 3u);
@@ -135,7 +138,7 @@ BOOST_AUTO_TEST_CASE(a_second_signal_ends_it_at_once) {
 }
 
 BOOST_AUTO_TEST_CASE(nodes_end_with_a_launcher_that_is_killed) {
-  Program launcher(TROUPE_PROGRAM, endless("launch", "killed", by_ssh()));
+  Program launcher(test::troupe_program(), endless("launch", "killed", by_ssh()));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
   const auto all = descendants.all();
   BOOST_TEST(all.size() >= 7u);  // the launcher, and for each node its ssh and the node
@@ -146,7 +149,7 @@ BOOST_AUTO_TEST_CASE(nodes_end_with_a_launcher_that_is_killed) {
 BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_started_anew) {
   const Arguments more = {"--cluster", cluster_file(),         "--set", "train.fault.max_restarts=1",
                           "--set",     "train.max_epochs=300", "--set", "train.early_stop.patience=1000"};
-  Program launcher(TROUPE_PROGRAM, run("launch", "anew", more));
+  Program launcher(test::troupe_program(), run("launch", "anew", more));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"), launcher.output());
   kill(test::children_of(launcher.process()).at(1), SIGKILL);
   BOOST_TEST(launcher.end() == 0, launcher.output());
@@ -156,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_killed_is_started_anew) {
 BOOST_AUTO_TEST_CASE(a_node_that_cannot_start_is_named_with_the_reason) {
   const auto fails = [&](const Arguments& how, const std::string& who, const std::string& why) {
     const auto begin = std::chrono::steady_clock::now();
-    Program program(TROUPE_PROGRAM, run("launch", "bad", how + Arguments{"-q"}));
+    Program program(test::troupe_program(), run("launch", "bad", how + Arguments{"-q"}));
     BOOST_TEST(program.end() == 1);
     BOOST_TEST((std::chrono::steady_clock::now() - begin < 30s));  // half of the start timeout
     BOOST_TEST(program.output().find(who) != std::string::npos, program.output());
@@ -178,4 +181,4 @@ BOOST_AUTO_TEST_CASE(a_node_that_cannot_start_is_named_with_the_reason) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::launch_test

@@ -11,8 +11,9 @@
 #include "apps/train/peer_replica.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe::train {
+namespace troupe::train::local_sgd_test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -102,13 +103,14 @@ BOOST_AUTO_TEST_CASE(digits_are_learned_by_any_number_of_workers) {
   for (const std::string& outer : {std::string(), ',' + nesterov}) {
     const std::string name = outer.empty() ? "plain" : "outer";
     const Settings brief = until(12, "average_every=8,shards=3" + outer);
-    Program alone(TROUPE_PROGRAM, run(name + "_alone", brief));
+    Program alone(test::troupe_program(), run(name + "_alone", brief));
     BOOST_TEST(alone.end() == 0, alone.output());
     const std::string key = "valid/accuracy ";
     BOOST_TEST(std::stod(alone.output().substr(alone.output().rfind(key) + key.size())) > 0.94,
                alone.output());
     for (const std::string workers : {"2", "3"}) {
-      Program apart(TROUPE_PROGRAM, run(name + workers, both(brief, {"--local", "worker=" + workers})));
+      Program apart(test::troupe_program(),
+                    run(name + workers, both(brief, {"--local", "worker=" + workers})));
       BOOST_TEST(apart.end() == 0, apart.output());
       check_equal(weights(name + workers), weights(name + "_alone"));
     }
@@ -118,19 +120,19 @@ BOOST_AUTO_TEST_CASE(digits_are_learned_by_any_number_of_workers) {
 // Checkpoints lie between averagings, too, and a run is resumed with another number of workers.
 BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
   const std::string how = "average_every=8,shards=3," + nesterov;
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", until(3, how))).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("alone", until(3, how))).end() == 0);
   for (const std::string workers : {"2", "3"}) {
     Settings more =
         both(until(3, how), {"--local", "worker=" + workers, "--set", "train.fault.max_restarts=2", "--set",
                              "train.checkpoint.every=5 steps"});
-    Program launcher(TROUPE_PROGRAM, run("killed" + workers, more));
+    Program launcher(test::troupe_program(), run("killed" + workers, more));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 1"));
     kill(test::children_of(launcher.process()).at(1), SIGKILL);
     BOOST_TEST(launcher.end() == 0, launcher.output());
     check_equal(weights("killed" + workers), weights("alone"));
   }
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("moved", until(1, how))).end() == 0);
-  Program moved(TROUPE_PROGRAM,
+  BOOST_TEST(Program(test::troupe_program(), run("moved", until(1, how))).end() == 0);
+  Program moved(test::troupe_program(),
                 run("moved", both(until(3, how), {"--local", "worker=2", "--resume", "auto"})));
   BOOST_TEST(moved.end() == 0, moved.output());
   check_equal(weights("moved"), weights("alone"));
@@ -138,4 +140,4 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_ends_as_an_undisturbed_one) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::train
+}  // namespace troupe::train::local_sgd_test

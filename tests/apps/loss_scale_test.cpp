@@ -4,8 +4,9 @@
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::loss_scale_test {
 namespace {
 
 using test::Program;
@@ -35,7 +36,7 @@ struct Runs : test::DigitsRuns {
   std::string trained(const std::string& name, const Settings& set, const Settings& more, int code = 0) {
     Settings arguments = run("train", name, more);
     for (const std::string& each : set) arguments.insert(arguments.end(), {"--set", each});
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     return program.output();
   }
@@ -89,4 +90,4 @@ BOOST_AUTO_TEST_CASE(a_dynamic_scale_needs_all_gradients_in_one_place) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::loss_scale_test

@@ -8,9 +8,10 @@
 #include <random>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::lost_trainer_test {
 namespace {
 
 using test::Program;
@@ -46,8 +47,8 @@ class Nodes {
  private:
   void start(size_t i) {
     programs_[i] = std::make_unique<Program>(
-        TROUPE_PROGRAM, Arguments{"node", "--cluster", file_, "--job", places_[i].first, "--task",
-                                  std::to_string(places_[i].second), "--root", "/", "--gpus", "0"});
+        test::troupe_program(), Arguments{"node", "--cluster", file_, "--job", places_[i].first, "--task",
+                                          std::to_string(places_[i].second), "--root", "/", "--gpus", "0"});
   }
 
   const test::TemporaryFolder& folder_;
@@ -73,12 +74,12 @@ struct Fixture : test::DigitsRuns {
     auto all = arguments(name, replication, {"--cluster", nodes.file()});
     all.insert(all.end(), more.begin(), more.end());
     for (int first = 2; first < epochs - 10; first += 12) {
-      Program trainer(TROUPE_PROGRAM, all);
+      Program trainer(test::troupe_program(), all);
       BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(first, first + 10)), trainer.output());
       trainer.end(SIGKILL);
       if (first > 2) BOOST_TEST(says(trainer.output(), ", where its workers are"), trainer.output());
     }
-    Program trainer(TROUPE_PROGRAM, all);
+    Program trainer(test::troupe_program(), all);
     BOOST_TEST(trainer.end() == 0, trainer.output());
     BOOST_TEST(says(trainer.output(), ", where its workers are"), trainer.output());
     return trainer.output();
@@ -88,15 +89,15 @@ struct Fixture : test::DigitsRuns {
   std::string lost_together(const std::string& name, int servers, int workers, size_t node) {
     const std::string mode =
         (servers > 0 ? "mode=\"sync\",shards=" : "mode=\"allreduce\",shards=") + std::to_string(workers);
-    Program alone(TROUPE_PROGRAM, arguments("alone", mode, {}));
+    Program alone(test::troupe_program(), arguments("alone", mode, {}));
     BOOST_TEST(alone.end() == 0, alone.output());
     Nodes nodes(folder, servers, workers);
     const auto all = arguments(name, mode, {"--cluster", nodes.file()});
-    Program trainer(TROUPE_PROGRAM, all);
+    Program trainer(test::troupe_program(), all);
     BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(3, 10)), trainer.output());
     trainer.end(SIGKILL);
     nodes.restart(node);
-    Program successor(TROUPE_PROGRAM, all);
+    Program successor(test::troupe_program(), all);
     BOOST_TEST(successor.end() == 0, successor.output());
     check_equal(weights(name), weights("alone"));
     return successor.output();
@@ -122,7 +123,7 @@ struct Fixture : test::DigitsRuns {
 BOOST_FIXTURE_TEST_SUITE(lost_trainer, Fixture)
 
 BOOST_AUTO_TEST_CASE(with_servers_the_training_goes_on_with_the_same_bits) {
-  Program alone(TROUPE_PROGRAM, arguments("alone", "mode=\"sync\",shards=2", {}));
+  Program alone(test::troupe_program(), arguments("alone", "mode=\"sync\",shards=2", {}));
   BOOST_TEST(alone.end() == 0, alone.output());
   const Nodes nodes(folder, 2, 2);
   killed("sync", "mode=\"sync\",shards=2", nodes);
@@ -133,12 +134,13 @@ BOOST_AUTO_TEST_CASE(with_servers_the_training_goes_on_with_the_same_bits) {
 
 BOOST_AUTO_TEST_CASE(another_trainer_is_refused_and_changes_nothing) {
   const std::string mode = "mode=\"sync\",shards=2", many = "train.max_epochs=400";
-  Program alone(TROUPE_PROGRAM, arguments("alone", mode, {"--set", many}));
+  Program alone(test::troupe_program(), arguments("alone", mode, {"--set", many}));
   BOOST_TEST(alone.end() == 0, alone.output());
   const Nodes nodes(folder, 1, 2);
-  Program trainer(TROUPE_PROGRAM, arguments("first", mode, {"--set", many, "--cluster", nodes.file()}));
+  Program trainer(test::troupe_program(),
+                  arguments("first", mode, {"--set", many, "--cluster", nodes.file()}));
   BOOST_TEST_REQUIRE(trainer.wait_for(epoch_between(2, 6)), trainer.output());
-  Program other(TROUPE_PROGRAM, arguments("other", mode, {"--cluster", nodes.file()}));
+  Program other(test::troupe_program(), arguments("other", mode, {"--cluster", nodes.file()}));
   BOOST_TEST(other.end() != 0);
   BOOST_TEST(says(other.output(), "/job:client/replica:0/task:0 is there already"), other.output());
   BOOST_TEST(trainer.end() == 0, trainer.output());
@@ -146,7 +148,7 @@ BOOST_AUTO_TEST_CASE(another_trainer_is_refused_and_changes_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(without_servers_the_training_goes_on_with_the_same_bits) {
-  Program alone(TROUPE_PROGRAM, arguments("alone", "mode=\"sync\",shards=2", {}));
+  Program alone(test::troupe_program(), arguments("alone", "mode=\"sync\",shards=2", {}));
   BOOST_TEST(alone.end() == 0, alone.output());
   const Nodes nodes(folder, 0, 2);
   for (const std::string options : {"", ",shard_optimizer=true"}) {
@@ -157,7 +159,7 @@ BOOST_AUTO_TEST_CASE(without_servers_the_training_goes_on_with_the_same_bits) {
 
 BOOST_AUTO_TEST_CASE(copies_that_are_averaged_go_on_with_the_same_bits) {
   const std::string mode = "mode=\"local_sgd\",average_every=8,shards=2";
-  Program alone(TROUPE_PROGRAM, arguments("alone", mode, {}));
+  Program alone(test::troupe_program(), arguments("alone", mode, {}));
   BOOST_TEST(alone.end() == 0, alone.output());
   killed("apart", mode, Nodes(folder, 0, 2));
   check_equal(weights("apart"), weights("alone"));
@@ -197,7 +199,7 @@ BOOST_AUTO_TEST_CASE(a_run_file_that_has_changed_begins_from_the_last_checkpoint
   const auto begin = [&](const Arguments& more) {
     auto all = arguments("changed", "mode=\"sync\",shards=2", {"--cluster", nodes.file()});
     all.insert(all.end(), more.begin(), more.end());
-    return std::make_unique<Program>(TROUPE_PROGRAM, all);
+    return std::make_unique<Program>(test::troupe_program(), all);
   };
   const auto first = begin({});
   BOOST_TEST_REQUIRE(first->wait_for("epoch 3 "), first->output());
@@ -213,4 +215,4 @@ BOOST_AUTO_TEST_CASE(a_run_file_that_has_changed_begins_from_the_last_checkpoint
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::lost_trainer_test

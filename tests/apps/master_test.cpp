@@ -11,6 +11,7 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/queue.capnp.h"
 #include "messages/wire/message_reader.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/listening_socket.h"
@@ -18,7 +19,7 @@
 #include "tests/support/reserved_port.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::master_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -48,8 +49,8 @@ struct Fixture {
                                             ps.endpoint() + "'\nworker = '" + worker.endpoint() + "'\n");
   }
   static std::unique_ptr<Program> node(const std::string& file, const std::string& job) {
-    return std::make_unique<Program>(
-        TROUPE_PROGRAM, Arguments{"node", "--cluster", file, "--job", job, "--task", "0", "--root", "/"});
+    return std::make_unique<Program>(test::troupe_program(), Arguments{"node", "--cluster", file, "--job",
+                                                                       job, "--task", "0", "--root", "/"});
   }
   Arguments run(const Arguments& more) const {
     Arguments arguments = {"run", graph, "--master", ps.endpoint()};
@@ -57,7 +58,7 @@ struct Fixture {
     return arguments;
   }
   void prints(const Arguments& more, const std::string& text, int code = 0) const {
-    Program program(TROUPE_PROGRAM, run(more));
+    Program program(test::troupe_program(), run(more));
     const int ended = program.end();
     BOOST_TEST(ended == code, program.output());
     BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
@@ -86,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_reset_drops_what_clients_have_left) {
   const auto reset = [&](const Arguments& more, const std::string& text) {
     Arguments arguments = {"reset", "--master", ps.endpoint(), "--name", "lab"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == 0, program.output());
     BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
   };
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(clients_prove_who_they_are) {
   const std::string file = cluster_file(
       ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");
   const std::string certs = folder.path() + "/certs";
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", certs, "--cluster", file}).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), {"certs", certs, "--cluster", file}).end() == 0);
   const auto server = node(file, "ps"), computer = node(file, "worker");
   prints({"--cluster", file, "--init", "init", "--fetch", "twice"}, "twice = float[]{2}");
   const auto with = [&](const std::string& task) {
@@ -117,7 +118,7 @@ BOOST_AUTO_TEST_CASE(clients_prove_who_they_are) {
 BOOST_AUTO_TEST_CASE(wrong_options_are_named) {
   prints({"--fetch", "twice"}, "--master needs --cluster, the cluster file, or --name", 2);
   prints({"--name", "lab", "--timeout", "soon"}, "--timeout 'soon' is not a time", 2);
-  Program alone(TROUPE_PROGRAM, {"run", graph, "--name", "lab"});
+  Program alone(test::troupe_program(), {"run", graph, "--name", "lab"});
   BOOST_TEST(alone.end() == 2);
   BOOST_TEST(alone.output().find("--master") != std::string::npos, alone.output());
 }
@@ -136,7 +137,7 @@ node { name: "stuck" op: "QueueDequeueV2" input: "queue"
                                "--name", "lab", "--fetch",  "stuck"};
   size_t settled = 0;
   for (uint64_t round = 1; round <= 3; ++round) {
-    Program client(TROUPE_PROGRAM, arguments);
+    Program client(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(comes_true([&] {
       const auto counts = engine.counts();
       const auto at = counts.find(schema_id_of<wire::Dequeue>);
@@ -175,4 +176,4 @@ BOOST_AUTO_TEST_CASE(a_master_that_is_killed_is_named_by_its_endpoint) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::master_test

@@ -8,8 +8,9 @@
 #include <random>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::mirrored_servers_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -45,13 +46,15 @@ struct Fixture : test::DigitsRuns {
 BOOST_FIXTURE_TEST_SUITE(mirrored_servers, Fixture)
 
 BOOST_AUTO_TEST_CASE(the_loss_of_any_server_loses_nothing) {
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", {"--set", "train.replication.shards=2"})).end() == 0);
+  BOOST_TEST(
+      Program(test::troupe_program(), arguments("alone", {"--set", "train.replication.shards=2"})).end() ==
+      0);
   const auto alone = weights("alone");
   int i = 0;
   for (const std::string layout : {"ps=2,worker=2", "ps=1,worker=2", "worker=2", "ps=3,worker=2"})
     for (size_t victim = 0; victim < (layout.starts_with("ps=3") ? 3 : 1); ++victim) {
       const std::string name = "killed" + std::to_string(i++);
-      Program launcher(TROUPE_PROGRAM, arguments(name, mirrored(layout)));
+      Program launcher(test::troupe_program(), arguments(name, mirrored(layout)));
       const std::string moment = epoch_between(2, epochs - 5);
       BOOST_TEST_REQUIRE(launcher.wait_for(moment), launcher.output());
       kill(test::children_of(launcher.process()).at(victim), SIGKILL);
@@ -65,10 +68,12 @@ BOOST_AUTO_TEST_CASE(the_loss_of_any_server_loses_nothing) {
 
 // The second server has all variables when it is lost, and a new mirror: on the first one, which has come back, or on a worker.
 BOOST_AUTO_TEST_CASE(a_new_mirror_takes_the_place_of_one_that_was_adopted) {
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", {"--set", "train.replication.shards=2"})).end() == 0);
+  BOOST_TEST(
+      Program(test::troupe_program(), arguments("alone", {"--set", "train.replication.shards=2"})).end() ==
+      0);
   auto more = mirrored("ps=2,worker=2");
   more.insert(more.end(), {"--set", "train.fault.max_restarts=3"});
-  Program launcher(TROUPE_PROGRAM, arguments("killed", more));
+  Program launcher(test::troupe_program(), arguments("killed", more));
   for (const std::string epoch : {"epoch 3 ", "epoch 15 "}) {
     BOOST_TEST_REQUIRE(launcher.wait_for(epoch), launcher.output());
     kill(test::children_of(launcher.process()).at(0), SIGKILL);
@@ -84,8 +89,8 @@ BOOST_AUTO_TEST_CASE(a_server_that_comes_back_gets_its_variables_again) {
   auto more = mirrored("ps=1,worker=2");
   more.insert(more.end(), {"--set", "train.fault.max_restarts=1", "--set", "train.max_epochs=60"});
   const Arguments longer = {"--set", "train.replication.shards=2", "--set", "train.max_epochs=60"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("longer", longer)).end() == 0);
-  Program launcher(TROUPE_PROGRAM, arguments("moved", more));
+  BOOST_TEST(Program(test::troupe_program(), arguments("longer", longer)).end() == 0);
+  Program launcher(test::troupe_program(), arguments("moved", more));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 3 "), launcher.output());
   kill(test::children_of(launcher.process()).at(0), SIGKILL);
   BOOST_TEST_REQUIRE(launcher.wait_for("the variables of /job:ps/replica:0/task:0 are on /job:worker"),
@@ -96,8 +101,10 @@ BOOST_AUTO_TEST_CASE(a_server_that_comes_back_gets_its_variables_again) {
 }
 
 BOOST_AUTO_TEST_CASE(a_frozen_server_is_superseded) {
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", {"--set", "train.replication.shards=2"})).end() == 0);
-  Program launcher(TROUPE_PROGRAM, arguments("frozen", mirrored("ps=2,worker=2")));
+  BOOST_TEST(
+      Program(test::troupe_program(), arguments("alone", {"--set", "train.replication.shards=2"})).end() ==
+      0);
+  Program launcher(test::troupe_program(), arguments("frozen", mirrored("ps=2,worker=2")));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 4 "), launcher.output());
   const pid_t frozen = test::children_of(launcher.process()).at(0);
   kill(frozen, SIGSTOP);
@@ -112,7 +119,7 @@ BOOST_AUTO_TEST_CASE(other_modes_go_on_from_the_mirror_too) {
        {"mode=\"async\"", "mode=\"ssp\",staleness=2", "mode=\"sync\",shards=3,backup_workers=1"}) {
     auto more = mirrored("ps=2,worker=3", replication);
     more.insert(more.end(), {"--set", "train.fault.max_restarts=1"});
-    Program launcher(TROUPE_PROGRAM, arguments("mode", more));
+    Program launcher(test::troupe_program(), arguments("mode", more));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 5 "), launcher.output());
     kill(test::children_of(launcher.process()).at(0), SIGKILL);
     BOOST_TEST_CONTEXT(replication) {
@@ -127,7 +134,7 @@ BOOST_AUTO_TEST_CASE(other_modes_go_on_from_the_mirror_too) {
 
 // The worker has not run the rounds of an epoch when the trainer's own step finds the server lost.
 BOOST_AUTO_TEST_CASE(a_worker_that_has_fallen_behind_goes_on_from_the_mirror) {
-  Program launcher(TROUPE_PROGRAM,
+  Program launcher(test::troupe_program(),
                    arguments("late", mirrored("ps=2,worker=3", R"(mode="sync",shards=3,backup_workers=1)")));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 4 "), launcher.output());
   const auto tasks = test::children_of(launcher.process());
@@ -143,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_run_without_servers_cannot_mirror_them) {
   for (const Arguments& where : {Arguments{}, mirrored("worker=2", "mode=\"allreduce\"")}) {
     auto more = where;
     more.insert(more.end(), {"--set", "train.fault.mirror=true"});
-    Program program(TROUPE_PROGRAM, arguments("none", more));
+    Program program(test::troupe_program(), arguments("none", more));
     BOOST_TEST(program.end() == 2);
     BOOST_TEST(says(program, "train.fault.mirror needs variables that tasks of a cluster own"),
                program.output());
@@ -152,4 +159,4 @@ BOOST_AUTO_TEST_CASE(a_run_without_servers_cannot_mirror_them) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::mirrored_servers_test

@@ -7,9 +7,11 @@
 #include "kernels/core/kernel.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/run_file.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/project_files.h"
 
-namespace troupe {
+namespace troupe::mistakes_test {
 namespace {
 
 using Parts = std::vector<std::string>;
@@ -337,12 +339,11 @@ BOOST_AUTO_TEST_CASE(that_train_something_else_are_warned_of) {
 
 BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   const auto check = [](const Arguments& arguments, const Parts& parts, int code = 2) {
-    test::Program program(TROUPE_PROGRAM, arguments);
+    test::Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     check_says(program.output(), parts, arguments.front() + ' ' + arguments.back());
   };
-  const std::string digits = std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml",
-                    none = folder.path() + "/none";
+  const std::string digits = test::project_path("examples/digits.toml"), none = folder.path() + "/none";
   folder.write("x.csv", "1,2,0\n3,4,-1\n5,6,2\n");
   const std::string negative =
       folder.write("negative.toml",
@@ -356,7 +357,7 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"train"}, {"troupe train: missing: file (run file (TOML))", "Example: troupe train"});
   check({"predict"}, {"troupe predict: missing: run (", "files", "Example: troupe predict"});
   check({"run", digits}, {"digits.toml is a run file, not a graph", "`troupe train"});
-  check({"train", std::string(TROUPE_SOURCE_DIR) + "/examples/iris.csv"}, {"is a table", "`troupe init"});
+  check({"train", test::project_path("examples/iris.csv")}, {"is a table", "`troupe init"});
   check({"train", digits, "--epochs", "5"}, {"'--epochs'", "--set train.max_epochs=VALUE"});
   check({"train", digits, "--lr=0.1"}, {"'--lr=0.1'", "--set train.optimizer.lr=VALUE"});
   check({"train", digits, "--batch-size", "3"}, {"--set data.batch=VALUE"});
@@ -409,7 +410,7 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
                            "logits = 'nn.dense(image, units=10)'\n"
                            "loss = 'mean(logits) + mean(gather(random_normal([10]), label))'\n[train]\n"
                            "loss = 'loss'\nmax_steps = 1\noptimizer = { type = 'sgd', lr = 0.1 }\n";
-  const std::string penguins = std::string(TROUPE_SOURCE_DIR) + "/examples/penguins.toml";  // no mistake
+  const std::string penguins = test::project_path("examples/penguins.toml");  // no mistake
   check({"graph", penguins, "-o", folder.path() + "/model.dot"}, {"model.dot"}, 0);
   check({"train", folder.write("big.toml", text)}, {"12 is not in [0, 10)", "in 'loss' at", "big.toml:8:8"});
   check({"sweep", digits, "--try", "train.max_epochs=1,5"},
@@ -434,4 +435,4 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::mistakes_test

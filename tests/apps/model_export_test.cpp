@@ -16,7 +16,7 @@
 #include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::model_export_test {
 namespace {
 
 using Tensors = std::map<std::string, Tensor>;
@@ -37,7 +37,7 @@ struct Fixture {
   void check(Session& session, Output x, const std::map<std::string, Output>& outputs) {
     export_saved_model(session, graph, model(), {{"serving_default", {{{"x", x}}, outputs}}});
     const Tensor input = Tensor::vector<float>({1, -2, 3});
-    const Tensors computed = load(model()).run(Tensors{{"x", input}});
+    const Tensors computed = troupe::load(model()).run(Tensors{{"x", input}});
     BOOST_TEST_REQUIRE(computed.size() == outputs.size());
     for (const auto& [name, output] : outputs) {
       const Tensor expected = output == x ? input : session.run({{x, input}}, {output})[0];
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(a_trained_model_computes_what_its_session_computes) {
   const size_t nodes = graph.size();
   check(session, x, {{"y", y}, {"twice", add(g, y, y)}, {"x", x}, {"weight", w}});
   BOOST_TEST(graph.size() == nodes + 1);  // the sum above
-  BOOST_TEST(load(model()).signature().method == "tensorflow/serving/predict");
+  BOOST_TEST(troupe::load(model()).signature().method == "tensorflow/serving/predict");
 }
 
 BOOST_AUTO_TEST_CASE(resources_and_parts_are_variables) {
@@ -142,4 +142,4 @@ BOOST_AUTO_TEST_CASE(onnx_has_no_rule_for_every_op) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::model_export_test

@@ -4,7 +4,7 @@
 #include "apps/config/model.h"
 #include "tests/apps/run_file.h"
 
-namespace troupe::config {
+namespace troupe::config::model_layers_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(layers_of_run_files)
@@ -259,4 +259,4 @@ BOOST_AUTO_TEST_CASE(a_name_that_a_layer_takes_is_no_name_for_anything_else) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::config
+}  // namespace troupe::config::model_layers_test

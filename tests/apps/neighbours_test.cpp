@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace troupe::cluster {
+namespace troupe::cluster::neighbours_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(neighbours)
@@ -60,4 +60,4 @@ BOOST_AUTO_TEST_CASE(processes_that_compute_share_out_the_gpus_of_their_host) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::cluster
+}  // namespace troupe::cluster::neighbours_test

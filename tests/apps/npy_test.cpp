@@ -6,9 +6,10 @@
 
 #include <cstring>
 
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::data {
+namespace troupe::data::npy_test {
 namespace {
 
 /// Returns a file of version 1.0 as numpy.save writes it.
@@ -155,4 +156,4 @@ BOOST_AUTO_TEST_CASE(a_damaged_archive_does_no_harm) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::npy_test

@@ -5,13 +5,14 @@
 #include "apps/train/train_data.h"
 #include "messages/env/real_disk.h"
 #include "tests/apps/run_file.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/program.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tf_record.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe::train {
+namespace troupe::train::padded_test {
 namespace {
 
 using test::Program;
@@ -136,7 +137,7 @@ BOOST_AUTO_TEST_CASE(runs_with_buckets_are_resumed) {
                                           "--set", "run.directory=" + folder.path() + '/' + name,
                                           "--set", "train.max_steps=" + std::to_string(steps)};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
     std::vector<std::string> skipped;
     return value_or_throw(
@@ -194,4 +195,4 @@ BOOST_AUTO_TEST_CASE(mistakes_are_told) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::padded_test

@@ -10,8 +10,9 @@
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe::train {
+namespace troupe::train::pipeline_test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -145,10 +146,11 @@ BOOST_AUTO_TEST_CASE(parts_of_weights_are_on_the_devices_of_their_stage) {
 // Rows are parts of one variable in checkpoints, so the number of devices may change.
 BOOST_AUTO_TEST_CASE(a_run_with_split_rows_is_resumed_over_another_number_of_devices) {
   const Settings rows = {"--set", "model.split={w1=0,w2=0}", "--set", "train.early_stop.keep_best=false"};
-  Program first(TROUPE_PROGRAM, run("rows", both(rows, {"--local", "worker=2", "--set", "model.split_over=2",
-                                                        "--set", "train.max_epochs=2"})));
+  Program first(test::troupe_program(),
+                run("rows", both(rows, {"--local", "worker=2", "--set", "model.split_over=2", "--set",
+                                        "train.max_epochs=2"})));
   BOOST_TEST_REQUIRE(first.end() == 0, first.output());
-  Program resumed(TROUPE_PROGRAM,
+  Program resumed(test::troupe_program(),
                   run("rows", both(rows, {"--resume", "auto", "--local", "worker=3", "--set",
                                           "model.split_over=3", "--set", "train.max_epochs=8"})));
   BOOST_TEST_REQUIRE(resumed.end() == 0, resumed.output());
@@ -163,9 +165,9 @@ BOOST_AUTO_TEST_CASE(a_run_with_split_columns_is_loaded) {
     Settings columns = {"--set", "model.split={w1=1,w2=1}", "--set", "model.split_over=3",
                         "--set", "train.max_epochs=2",      "--json"};
     if (!average.empty()) columns = both(columns, {"--set", "train.average=" + average});
-    Program trained(TROUPE_PROGRAM, run("columns" + average, columns));
+    Program trained(test::troupe_program(), run("columns" + average, columns));
     BOOST_TEST_REQUIRE(trained.end() == 0, trained.output());
-    Program evaluated(TROUPE_PROGRAM, {"eval", folder.path() + "/columns" + average, "--json"});
+    Program evaluated(test::troupe_program(), {"eval", folder.path() + "/columns" + average, "--json"});
     BOOST_TEST_REQUIRE(evaluated.end() == 0, evaluated.output());
     const auto result = nlohmann::json::parse(trained.output()),
                scores = nlohmann::json::parse(evaluated.output()).at("scores");
@@ -177,11 +179,11 @@ BOOST_AUTO_TEST_CASE(a_run_with_split_columns_is_loaded) {
 BOOST_AUTO_TEST_CASE(a_lost_worker_is_replaced_and_the_run_ends_with_the_same_weights) {
   const Settings common = {"--set", "train.max_epochs=4", "--set", "train.early_stop.keep_best=false",
                            "--set", two_stages,           "--set", "train.checkpoint.every=\"5 steps\""};
-  Program alone(TROUPE_PROGRAM, run("undisturbed", common));
+  Program alone(test::troupe_program(), run("undisturbed", common));
   BOOST_TEST_REQUIRE(alone.end() == 0, alone.output());
   const test::Descendants started;
   Program apart(
-      TROUPE_PROGRAM,
+      test::troupe_program(),
       run("disturbed", both(common, {"--local", "worker=2", "--set", "train.fault.max_restarts=1"})));
   BOOST_TEST_REQUIRE(apart.wait_for("epoch 2"), apart.output());
   const auto nodes = test::children_of(apart.process());
@@ -243,17 +245,17 @@ BOOST_AUTO_TEST_CASE(a_group_computes_its_shards_by_itself) {
 BOOST_AUTO_TEST_CASE(processes_yield_the_weights_of_one_process) {
   const Settings common = {"--set", "train.max_epochs=2", "--set", "train.early_stop.keep_best=false",
                            "--set", two_stages,           "--set", "train.micro_batches=4"};
-  Program alone(TROUPE_PROGRAM, run("alone", common));
+  Program alone(test::troupe_program(), run("alone", common));
   BOOST_TEST_REQUIRE(alone.end() == 0, alone.output());
   for (const std::string tasks : {"worker=2", "worker=4", "ps=1,worker=2"}) {
-    Program apart(TROUPE_PROGRAM, run(tasks, both(common, {"--local", tasks})));
+    Program apart(test::troupe_program(), run(tasks, both(common, {"--local", tasks})));
     BOOST_TEST_REQUIRE(apart.end() == 0, apart.output());
     check_equal(weights(tasks), weights("alone"));
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_deep_lstm_learns_with_a_process_for_each_layer) {
-  Program apart(TROUPE_PROGRAM, run("lstm", {"--local", "worker=3"}, "digits_lstm"));
+  Program apart(test::troupe_program(), run("lstm", {"--local", "worker=3"}, "digits_lstm"));
   BOOST_TEST_REQUIRE(apart.end() == 0, apart.output());
   const size_t at = apart.output().rfind("valid/accuracy ");
   BOOST_TEST_REQUIRE(at != std::string::npos, apart.output());
@@ -261,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_deep_lstm_learns_with_a_process_for_each_layer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cluster_that_does_not_fit_is_refused) {
-  Program apart(TROUPE_PROGRAM, run("odd", {"--local", "worker=3", "--set", two_stages}));
+  Program apart(test::troupe_program(), run("odd", {"--local", "worker=3", "--set", two_stages}));
   BOOST_TEST(apart.end() != 0);
   BOOST_TEST(apart.output().find(
                  "the model needs 2 devices (stages: 2, model.split_over: 1), but the 3 workers have 3") !=
@@ -271,4 +273,4 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_does_not_fit_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::train
+}  // namespace troupe::train::pipeline_test

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <latch>
 
-namespace troupe::data {
+namespace troupe::data::prefetch_test {
 namespace {
 
 /// Batches of one number, that of their step. Fails at one step.
@@ -91,4 +91,4 @@ BOOST_AUTO_TEST_CASE(threads_end_while_batches_are_in_work) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::prefetch_test

@@ -12,8 +12,9 @@
 #include <thread>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::processes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -33,12 +34,12 @@ BOOST_FIXTURE_TEST_SUITE(processes, Fixture)
 BOOST_AUTO_TEST_CASE(weights_are_those_of_one_process) {
   const std::vector<std::string> epochs = {"--set", "train.max_epochs=3", "--set",
                                            "train.early_stop.keep_best=false"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("alone", epochs)).end() == 0);
   const auto alone = weights("alone");
   for (const std::string layout : {"ps=1,worker=2", "ps=2,worker=2"}) {
     auto more = epochs;
     more.insert(more.end(), {"--local", layout});
-    Program apart(TROUPE_PROGRAM, run(layout, more));
+    Program apart(test::troupe_program(), run(layout, more));
     BOOST_TEST(apart.end() == 0, apart.output());
     check_equal(weights(layout), alone);
   }
@@ -50,10 +51,10 @@ BOOST_AUTO_TEST_CASE(a_plateau_lowers_the_learning_rate_of_all_workers) {
       "--set", "train.plateau={monitor=\"valid/loss\",mode=\"min\",patience=1,min_delta=0.2}",
       "--set", "train.max_epochs=6",
       "--set", "train.early_stop.keep_best=false"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("flat", epochs)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("flat", epochs)).end() == 0);
   auto more = epochs;
   more.insert(more.end(), {"--local", "ps=1,worker=2"});
-  Program apart(TROUPE_PROGRAM, run("apart", more));
+  Program apart(test::troupe_program(), run("apart", more));
   BOOST_TEST(apart.end() == 0, apart.output());
   BOOST_TEST(apart.output().find("the learning rate is lowered") != std::string::npos, apart.output());
   check_equal(weights("apart"), weights("flat"));
@@ -65,9 +66,9 @@ BOOST_AUTO_TEST_CASE(weights_of_a_convolutional_network_are_those_of_one_process
                                           "train.early_stop.keep_best=false"};
   auto parted = brief;
   parted.insert(parted.end(), {"--local", "ps=1,worker=2"});
-  Program together(TROUPE_PROGRAM, DigitsRuns::run("train", "together", brief, "digits_cnn"));
+  Program together(test::troupe_program(), DigitsRuns::run("train", "together", brief, "digits_cnn"));
   BOOST_TEST(together.end() == 0, together.output());
-  Program apart(TROUPE_PROGRAM, DigitsRuns::run("train", "apart", parted, "digits_cnn"));
+  Program apart(test::troupe_program(), DigitsRuns::run("train", "apart", parted, "digits_cnn"));
   BOOST_TEST(apart.end() == 0, apart.output());
   check_equal(weights("apart"), weights("together"));
 }
@@ -79,8 +80,8 @@ BOOST_AUTO_TEST_CASE(a_dozen_workers_know_their_numbers) {
                                           "--set", "train.replication.shards=12"};
   auto apart = brief;
   apart.insert(apart.end(), {"--local", "ps=1,worker=12"});
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("one", brief)).end() == 0);
-  Program dozen(TROUPE_PROGRAM, run("dozen", apart));
+  BOOST_TEST(Program(test::troupe_program(), run("one", brief)).end() == 0);
+  Program dozen(test::troupe_program(), run("dozen", apart));
   BOOST_TEST(dozen.end() == 0, dozen.output());
   check_equal(weights("dozen"), weights("one"));
 }
@@ -90,18 +91,18 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_by_another_number_of_processes) {
     return std::vector<std::string>{"--set", "train.max_epochs=" + std::to_string(max_epochs), "--set",
                                     "train.early_stop.keep_best=false"};
   };
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("alone", epochs(6))).end() == 0);
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("moved", epochs(1))).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("alone", epochs(6))).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("moved", epochs(1))).end() == 0);
   int max_epochs = 1;
   for (const std::string layout : {"ps=1,worker=2", "worker=2", "ps=2,worker=1", "ps=1,worker=2"}) {
     auto more = epochs(++max_epochs);
     more.insert(more.end(), {"--resume", folder.path() + "/moved/001", "--local", layout});
-    Program apart(TROUPE_PROGRAM, run("moved", more));
+    Program apart(test::troupe_program(), run("moved", more));
     BOOST_TEST(apart.end() == 0, apart.output());
   }
   auto more = epochs(6);
   more.insert(more.end(), {"--resume", "auto"});
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("moved", more)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("moved", more)).end() == 0);
   check_equal(weights("moved"), weights("alone"));
 }
 
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_CASE(workers_train_asynchronously_and_with_bounded_staleness) {
     return std::stod(output.substr(at + key.size()));
   };
   for (const std::string mode : {"mode=\"async\"", "mode=\"ssp\",staleness=1"}) {
-    Program program(TROUPE_PROGRAM,
+    Program program(test::troupe_program(),
                     run("async", {"--local", "ps=2,worker=3", "--set", "train.replication={" + mode + "}",
                                   "--set", "train.max_epochs=15"}));
     BOOST_TEST(program.end() == 0, program.output());
@@ -124,7 +125,7 @@ BOOST_AUTO_TEST_CASE(workers_train_asynchronously_and_with_bounded_staleness) {
 }
 
 BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_is_named_and_ends_the_run) {
-  Program launcher(TROUPE_PROGRAM, endless("victim"));
+  Program launcher(test::troupe_program(), endless("victim"));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
   const auto nodes = test::children_of(launcher.process());
   BOOST_TEST_REQUIRE(nodes.size() == 3u);
@@ -141,13 +142,13 @@ BOOST_AUTO_TEST_CASE(a_parameter_server_that_is_killed_is_named_and_ends_the_run
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced_by_the_others) {
   const std::vector<std::string> epochs = {"--set", "train.max_epochs=30", "--set",
                                            "train.early_stop.patience=1000"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("undisturbed", epochs)).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("undisturbed", epochs)).end() == 0);
   const auto undisturbed = weights("undisturbed");
   for (const std::string restarts : {"0", "1"}) {
     auto more = epochs;
     more.insert(more.end(), {"--local", "ps=1,worker=3", "--set", "train.fault.max_restarts=" + restarts,
                              "--set", "train.replication.shards=2"});
-    Program launcher(TROUPE_PROGRAM, run("replaced" + restarts, more));
+    Program launcher(test::troupe_program(), run("replaced" + restarts, more));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
     kill(test::children_of(launcher.process()).at(1), SIGKILL);
     BOOST_TEST_REQUIRE(launcher.wait_for("shard 0 taken over by"), launcher.output());
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced_by_the_others) {
 
 // One of three workers is stopped for a while again and again; its rounds go on without it.
 BOOST_AUTO_TEST_CASE(a_round_does_not_wait_for_a_backup_worker) {
-  Program launcher(TROUPE_PROGRAM,
+  Program launcher(test::troupe_program(),
                    run("backup", {"--local", "ps=1,worker=3", "--set", "train.max_epochs=40", "--set",
                                   "train.replication={mode=\"sync\",backup_workers=1}", "--set",
                                   "train.early_stop.patience=1000"}));
@@ -189,7 +190,7 @@ BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments("alone", {})).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), arguments("alone", {})).end() == 0);
   const auto alone = weights("alone");
   std::mt19937 random(7);
   for (int i = 0; i < kills; ++i) {
@@ -198,7 +199,7 @@ BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
     const std::string name = "killed" + std::to_string(i);
     const std::vector<std::string> local = {"--local", "ps=1,worker=2", "--set",
                                             "train.fault.max_restarts=" + std::to_string(restarts ? 3 : 0)};
-    Program launcher(TROUPE_PROGRAM, arguments(name, local));
+    Program launcher(test::troupe_program(), arguments(name, local));
     const std::string moment = "epoch " + std::to_string(1 + random() % (epochs - 5)) + " ";
     BOOST_TEST_REQUIRE(launcher.wait_for(moment), launcher.output());
     const auto nodes = test::children_of(launcher.process());
@@ -213,7 +214,7 @@ BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
       if (!restarts) {
         auto resume = local;
         resume.insert(resume.end(), {"--resume", "auto"});
-        Program again(TROUPE_PROGRAM, arguments(name, resume));
+        Program again(test::troupe_program(), arguments(name, resume));
         BOOST_TEST(again.end() == 0, again.output());
       }
       check_equal(weights(name), alone);
@@ -222,7 +223,7 @@ BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_who_was_killed_when) {
 }
 
 BOOST_AUTO_TEST_CASE(a_node_that_stops_answering_is_replaced) {
-  Program launcher(TROUPE_PROGRAM,
+  Program launcher(test::troupe_program(),
                    run("frozen", {"--local", "ps=1,worker=2", "--set", "train.max_epochs=300", "--set",
                                   "train.early_stop.patience=1000", "--set", "train.fault.max_restarts=1"}));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
@@ -235,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_node_that_stops_answering_is_replaced) {
 
 // As when a machine is suspended and goes on: nobody has heard from anybody, but nobody is lost.
 BOOST_AUTO_TEST_CASE(a_cluster_that_is_suspended_as_a_whole_goes_on) {
-  Program launcher(TROUPE_PROGRAM, endless("suspended"));
+  Program launcher(test::troupe_program(), endless("suspended"));
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2 "));
   auto all = test::children_of(launcher.process());
   all.push_back(launcher.process());
@@ -251,7 +252,7 @@ BOOST_AUTO_TEST_CASE(a_cluster_that_is_suspended_as_a_whole_goes_on) {
 BOOST_AUTO_TEST_CASE(a_short_heartbeat_notices_a_frozen_node_soon) {
   auto arguments = endless("heartbeat");
   arguments.insert(arguments.end(), {"--set", "train.fault.heartbeat=50ms"});
-  Program launcher(TROUPE_PROGRAM, arguments);
+  Program launcher(test::troupe_program(), arguments);
   BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
   kill(test::children_of(launcher.process()).at(0), SIGSTOP);
   BOOST_TEST(launcher.end() == 1);
@@ -270,7 +271,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_has_its_bounds) {
            {"19ms", "a heartbeat of 19 ms: allowed are 20 ms to 60 s"},
            {"61s", "a heartbeat of 61000 ms: allowed are 20 ms to 60 s"},
            {"often", "--heartbeat 'often' is not a time such as \"200ms\" or \"2s\""}}) {
-    Program node(TROUPE_PROGRAM,
+    Program node(test::troupe_program(),
                  {"node", "--cluster", cluster, "--job", "ps", "--task", "0", "--heartbeat", heartbeat});
     BOOST_TEST(node.end() == 2);
     BOOST_TEST(node.output().find(text) != std::string::npos, node.output());
@@ -279,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_has_its_bounds) {
 
 BOOST_AUTO_TEST_CASE(nodes_end_with_whoever_started_them) {
   for (const int signal : {SIGKILL, SIGTERM}) {
-    Program launcher(TROUPE_PROGRAM, endless("signal" + std::to_string(signal)));
+    Program launcher(test::troupe_program(), endless("signal" + std::to_string(signal)));
     BOOST_TEST_REQUIRE(launcher.wait_for("epoch 2"));
     const auto nodes = test::children_of(launcher.process());
     BOOST_TEST(launcher.end(signal) == (signal == SIGKILL ? -SIGKILL : 128 + signal));
@@ -296,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_hundred_clusters_leave_nothing) {
   const test::Descendants descendants;
   const size_t open = descriptors();
   for (int i = 0; i < 100; ++i) {
-    Program program(TROUPE_PROGRAM, run("cycle", {"--local", "ps=1,worker=1", "--dry-run", "1"}));
+    Program program(test::troupe_program(), run("cycle", {"--local", "ps=1,worker=1", "--dry-run", "1"}));
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
     BOOST_TEST_REQUIRE(test::children_of(getpid()).empty());
     BOOST_TEST_REQUIRE(descendants.count() == 0u);
@@ -306,7 +307,7 @@ BOOST_AUTO_TEST_CASE(a_hundred_clusters_leave_nothing) {
 
 BOOST_AUTO_TEST_CASE(bad_calls_name_what_is_wrong) {
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& text) {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() != 0);
     BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
   };
@@ -324,4 +325,4 @@ BOOST_AUTO_TEST_CASE(bad_calls_name_what_is_wrong) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::processes_test

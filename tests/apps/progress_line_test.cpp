@@ -6,7 +6,7 @@
 
 #include "apps/text/score_text.h"
 
-namespace troupe::train {
+namespace troupe::train::progress_line_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -56,4 +56,4 @@ BOOST_AUTO_TEST_CASE(a_progress_line_comes_once_per_interval) {
 }
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::progress_line_test

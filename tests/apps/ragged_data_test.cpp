@@ -13,11 +13,13 @@
 #include "messages/env/real_disk.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/run_file.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/project_files.h"
 #include "tests/support/samples.h"
 #include "tests/support/tf_record.h"
 
-namespace troupe::train {
+namespace troupe::train::ragged_data_test {
 namespace {
 
 using data::RaggedColumn;
@@ -26,7 +28,7 @@ using test::example;
 using test::Program;
 using test::tf_record;
 
-const std::string reviews = TROUPE_SOURCE_DIR "/examples/reviews.toml";
+const std::string reviews = test::project_path("examples/reviews.toml");
 
 template <class T>
 std::vector<T> elements(const Tensor& tensor) {
@@ -127,7 +129,11 @@ BOOST_AUTO_TEST_CASE(a_row_has_the_numbers_of_a_text) {
 }
 
 BOOST_AUTO_TEST_CASE(words_are_standardized) {
-  RaggedColumn column{.name = "x", .from = "text", .words = {"good", "dont", "\u00e9t\u00e9", "don't"}};
+  RaggedColumn column{.name = "x",
+                      .from = "text",
+                      .vocabulary = {},
+                      .feature = {},
+                      .words = {"good", "dont", "\u00e9t\u00e9", "don't"}};
   const std::string text = " Good, DON'T -- \u00c9T\u00c9!";
   BOOST_TEST(row(column, text) == "4 4 4 4 ");
   column.standardize = data::Standardize::Lower;
@@ -137,7 +143,7 @@ BOOST_AUTO_TEST_CASE(words_are_standardized) {
 }
 
 BOOST_AUTO_TEST_CASE(a_long_row_loses_its_last_elements) {
-  RaggedColumn column{.name = "x", .from = "text", .max_length = 2};
+  RaggedColumn column{.name = "x", .from = "text", .vocabulary = {}, .feature = {}, .max_length = 2};
   BOOST_TEST(row(column, "3 4 5 6") == "3 4 ");
   BOOST_TEST(row(column, "3") == "3 ");
   BOOST_TEST(row(column, "") == "");
@@ -301,10 +307,10 @@ BOOST_AUTO_TEST_CASE(a_vocabulary_is_made_of_the_words_of_the_samples) {
 
 BOOST_AUTO_TEST_CASE(a_trained_model_keeps_its_vocabulary) {
   const Arguments words = {"--set", "data.ragged.words={from='text',most_words=144}"};
-  Program trained(TROUPE_PROGRAM, run("train", "words", words, "reviews"));
+  Program trained(test::troupe_program(), run("train", "words", words, "reviews"));
   BOOST_TEST(trained.end() == 0, trained.output());
   const std::string model = folder.path() + "/words";
-  Program predicted(TROUPE_PROGRAM,
+  Program predicted(test::troupe_program(),
                     {"predict", model, folder.write("new.tsv", "good\tnot dull but unheard\n")});
   BOOST_TEST(predicted.end() == 0, predicted.output());
   BOOST_TEST(predicted.output() == "class\ngood\n");
@@ -370,21 +376,21 @@ BOOST_AUTO_TEST_CASE(weights_do_not_depend_on_tasks_or_how_files_are_read) {
                                           "--set", "train.replication={mode='sync',shards=3}"};
   auto parted = brief;
   parted.insert(parted.end(), {"--local", "ps=1,worker=2"});
-  Program together(TROUPE_PROGRAM, run("train", "together", brief, "reviews"));
+  Program together(test::troupe_program(), run("train", "together", brief, "reviews"));
   BOOST_TEST(together.end() == 0, together.output());
-  Program apart(TROUPE_PROGRAM, run("train", "apart", parted, "reviews"));
+  Program apart(test::troupe_program(), run("train", "apart", parted, "reviews"));
   BOOST_TEST(apart.end() == 0, apart.output());
   check_equal(weights("apart"), weights("together"));
 }
 
 BOOST_AUTO_TEST_CASE(commands_describe_ragged_columns) {
-  Program described(TROUPE_PROGRAM, {"data", reviews, "--json"});
+  Program described(test::troupe_program(), {"data", reviews, "--json"});
   BOOST_TEST(described.end() == 0, described.output());
   BOOST_TEST(described.output().find("\"shortest\":") != std::string::npos, described.output());
-  Program shown(TROUPE_PROGRAM, {"data", reviews});
+  Program shown(test::troupe_program(), {"data", reviews});
   BOOST_TEST(shown.end() == 0, shown.output());
   BOOST_TEST(shown.output().find("ragged: samples have 3 to ") != std::string::npos, shown.output());
-  Program checked(TROUPE_PROGRAM, {"check", reviews});
+  Program checked(test::troupe_program(), {"check", reviews});
   BOOST_TEST(checked.end() == 0, checked.output());
   BOOST_TEST(checked.output().find("the size of the ragged column 'words' differs") != std::string::npos,
              checked.output());
@@ -393,4 +399,4 @@ BOOST_AUTO_TEST_CASE(commands_describe_ragged_columns) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::ragged_data_test

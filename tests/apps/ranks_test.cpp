@@ -9,9 +9,10 @@
 #include <string>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::ranks_test {
 namespace {
 
 using test::Program;
@@ -29,7 +30,7 @@ struct Fixture : test::DigitsRuns {
   static std::unique_ptr<Program> rank(int number, const Arguments& arguments) {
     return std::make_unique<Program>(
         "/usr/bin/env",
-        Arguments{"PMI_RANK=" + std::to_string(number), "PMI_SIZE=4", TROUPE_PROGRAM} + arguments);
+        Arguments{"PMI_RANK=" + std::to_string(number), "PMI_SIZE=4", test::troupe_program()} + arguments);
   }
   /// Writes a cluster file with a parameter server and two workers.
   std::string cluster_file(const std::string& more = {}) const {
@@ -38,7 +39,7 @@ struct Fixture : test::DigitsRuns {
                                             three.endpoint() + "']\n");
   }
   test::WholeCheckpoint alone() {
-    BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", brief)).end() == 0);
+    BOOST_TEST(Program(test::troupe_program(), run("train", "alone", brief)).end() == 0);
     return weights("alone");
   }
 
@@ -78,17 +79,19 @@ BOOST_AUTO_TEST_CASE(mpirun_starts_a_run_over_tls) {
   }
   const std::string file = cluster_file(
       ", tls = { cert = 'certs/{job}-{task}.pem', key = 'certs/{job}-{task}.key', ca = 'certs/ca.pem' }");
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + "/certs", "--cluster", file}).end() == 0);
-  Program program("/usr/bin/env",
-                  Arguments{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                            "OMPI_MCA_rmaps_base_oversubscribe=1", "mpirun", "-n", "4", TROUPE_PROGRAM} +
-                      run("train", "mpirun", brief + Arguments{"--ranks", "--cluster", file}));
+  BOOST_TEST(Program(test::troupe_program(), {"certs", folder.path() + "/certs", "--cluster", file}).end() ==
+             0);
+  Program program(
+      "/usr/bin/env",
+      Arguments{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                "OMPI_MCA_rmaps_base_oversubscribe=1", "mpirun", "-n", "4", test::troupe_program()} +
+          run("train", "mpirun", brief + Arguments{"--ranks", "--cluster", file}));
   BOOST_TEST(program.end() == 0, program.output());
   check_equal(weights("mpirun"), alone());
 }
 
 BOOST_AUTO_TEST_CASE(it_needs_a_launcher) {
-  Program program(TROUPE_PROGRAM, run("train", "none", {"--ranks"}));
+  Program program(test::troupe_program(), run("train", "none", {"--ranks"}));
   BOOST_TEST(program.end() != 0);
   BOOST_TEST(program.output().find("none of OMPI_COMM_WORLD_RANK") != std::string::npos, program.output());
 }
@@ -96,4 +99,4 @@ BOOST_AUTO_TEST_CASE(it_needs_a_launcher) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::ranks_test

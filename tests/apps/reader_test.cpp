@@ -8,7 +8,7 @@
 #include "apps/data/format.h"
 #include "tests/support/memory_disk.h"
 
-namespace troupe::data {
+namespace troupe::data::reader_test {
 namespace {
 
 constexpr int64_t samples = 7;
@@ -242,4 +242,4 @@ BOOST_AUTO_TEST_CASE(a_line_without_an_end_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::reader_test

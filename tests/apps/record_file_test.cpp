@@ -11,7 +11,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::observe {
+namespace troupe::observe::record_file_test {
 namespace {
 
 /// Lets files become no larger than this while it exists.
@@ -60,4 +60,4 @@ BOOST_AUTO_TEST_CASE(a_record_is_written_whole_or_not_at_all) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::observe
+}  // namespace troupe::observe::record_file_test

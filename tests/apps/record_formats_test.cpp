@@ -5,7 +5,7 @@
 #include "tests/support/memory_disk.h"
 #include "tests/support/tf_record.h"
 
-namespace troupe::data {
+namespace troupe::data::record_formats_test {
 namespace {
 
 /// A file with five records in a format.
@@ -89,4 +89,4 @@ BOOST_AUTO_TEST_CASE(damaged_records_are_named) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::record_formats_test

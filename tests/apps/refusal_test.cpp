@@ -2,9 +2,10 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::refusal_test {
 namespace {
 
 using test::Program;
@@ -24,7 +25,8 @@ struct Fixture : test::DigitsRuns {
   }
   void make_certificates(const std::string& cluster) const {
     for (const char* name : {"/certs", "/others"})
-      BOOST_TEST(Program(TROUPE_PROGRAM, {"certs", folder.path() + name, "--cluster", cluster}).end() == 0);
+      BOOST_TEST(
+          Program(test::troupe_program(), {"certs", folder.path() + name, "--cluster", cluster}).end() == 0);
   }
   Arguments node(const std::string& cluster) const {
     return {"node", "--cluster", cluster, "--job", "worker", "--task", "0", "--root", "/"};
@@ -32,10 +34,11 @@ struct Fixture : test::DigitsRuns {
   /// Runs a training on the node that must end because it is refused, long before the start timeout of a minute.
   void check_refused(const std::string& node_file, const std::string& client_file,
                      const std::string& why) const {
-    Program member(TROUPE_PROGRAM, node(node_file));
+    Program member(test::troupe_program(), node(node_file));
     BOOST_TEST_REQUIRE(member.wait_for(" at " + worker.endpoint()), member.output());
-    Program client(TROUPE_PROGRAM, run("train", "refused",
-                                       {"--cluster", client_file, "--set", "train.fault.start_timeout=1h"}));
+    Program client(
+        test::troupe_program(),
+        run("train", "refused", {"--cluster", client_file, "--set", "train.fault.start_timeout=1h"}));
     BOOST_TEST(client.end() == 1);
     BOOST_TEST(client.output().find("the cluster cannot be complete:\n  /job:worker/replica:0/task:0 at " +
                                     worker.endpoint()) != std::string::npos,
@@ -65,18 +68,18 @@ BOOST_AUTO_TEST_CASE(a_node_that_is_refused_says_so) {
     return folder.write(path, "cluster = { name = '" + name + "' }\n[jobs]\nps = '" + ps.endpoint() +
                                   "'\nworker = '" + worker.endpoint() + "'\n");
   };
-  Program server(TROUPE_PROGRAM,
+  Program server(test::troupe_program(),
                  {"node", "--cluster", file("one.toml", "lab"), "--job", "ps", "--task", "0"});
   BOOST_TEST_REQUIRE(server.wait_for(ps.endpoint()), server.output());
-  Program member(TROUPE_PROGRAM, node(file("two.toml", "lib")));
+  Program member(test::troupe_program(), node(file("two.toml", "lib")));
   BOOST_TEST(member.wait_for("no link to /job:ps/replica:0/task:0: "), member.output());
   BOOST_TEST(member.output().find("is of another cluster than") != std::string::npos, member.output());
 }
 
 BOOST_AUTO_TEST_CASE(who_is_waited_for_is_said) {
-  Program client(TROUPE_PROGRAM, run("train", "waiting",
-                                     {"--cluster", cluster_file("plain.toml", "lab"), "--set",
-                                      "train.fault.start_timeout=1h"}));
+  Program client(test::troupe_program(), run("train", "waiting",
+                                             {"--cluster", cluster_file("plain.toml", "lab"), "--set",
+                                              "train.fault.start_timeout=1h"}));
   BOOST_TEST(client.wait_for("waiting for /job:worker/replica:0/task:0: no link to"), client.output());
   BOOST_TEST(client.wait_for("the run goes on waiting for "), client.output());
   BOOST_TEST(client.output().find("Connection refused") != std::string::npos, client.output());
@@ -87,11 +90,12 @@ BOOST_AUTO_TEST_CASE(a_run_names_the_tasks_for_which_it_has_waited) {
   const std::string file = folder.write(
       "cluster.toml", "cluster = { name = 'lab' }\n[jobs]\nps = '" + server.endpoint() + "'\nworker = ['" +
                           first.endpoint() + "', '" + worker.endpoint() + "']\n");
-  Program ps(TROUPE_PROGRAM, {"node", "--cluster", file, "--job", "ps", "--task", "0", "--root", "/"});
-  Program one(TROUPE_PROGRAM, node(file));
+  Program ps(test::troupe_program(),
+             {"node", "--cluster", file, "--job", "ps", "--task", "0", "--root", "/"});
+  Program one(test::troupe_program(), node(file));
   BOOST_TEST_REQUIRE(ps.wait_for(" at " + server.endpoint()), ps.output());
   BOOST_TEST_REQUIRE(one.wait_for(" at " + first.endpoint()), one.output());
-  Program client(TROUPE_PROGRAM,
+  Program client(test::troupe_program(),
                  run("train", "incomplete", {"--cluster", file, "--set", "train.fault.start_timeout=2s"}));
   BOOST_TEST(client.end() == 1);
   BOOST_TEST(client.output().find("the cluster is not complete after 2 s (train.fault.start_timeout):\n"
@@ -106,7 +110,7 @@ BOOST_AUTO_TEST_CASE(files_of_certificates_are_named_with_what_is_wrong) {
                     foreign = cluster_file("foreign.toml", "lab", other_tls);
   const auto refused = [&](const std::string& file, const std::string& why) {
     for (const auto& arguments : {node(file), run("train", "refused", {"--cluster", file})}) {
-      Program program(TROUPE_PROGRAM, arguments);
+      Program program(test::troupe_program(), arguments);
       BOOST_TEST(program.end() == 2, program.output());
       BOOST_TEST(program.output().find(why) != std::string::npos, program.output());
     }
@@ -123,4 +127,4 @@ BOOST_AUTO_TEST_CASE(files_of_certificates_are_named_with_what_is_wrong) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::refusal_test

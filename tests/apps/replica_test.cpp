@@ -11,7 +11,7 @@
 #include "tests/apps/training_setting.h"
 #include "tests/support/round_coordinator.h"
 
-namespace troupe::train {
+namespace troupe::train::replica_test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -124,4 +124,4 @@ BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::replica_test

@@ -11,7 +11,7 @@
 #include "tests/support/op_library.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::request_json_test {
 namespace {
 
 using serve::ModelRequest;
@@ -158,4 +158,4 @@ BOOST_AUTO_TEST_CASE(deep_lists_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::request_json_test

@@ -9,8 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::resume_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +28,7 @@ Arguments set(const Arguments& settings, const Arguments& more = {}) {
 struct Fixture : test::DigitsRuns {
   std::string path(const std::string& name) const { return folder.path() + '/' + name; }
   std::string output_of(const Arguments& arguments, int code = 0) const {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(program.end() == code, program.output());
     return program.output();
   }
@@ -143,4 +144,4 @@ BOOST_AUTO_TEST_CASE(a_run_has_the_values_with_which_it_has_gone_on) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::resume_test

@@ -5,8 +5,9 @@
 #include <cmath>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::rollback_test {
 namespace {
 
 using test::Program;
@@ -47,7 +48,7 @@ struct Fixture : test::DigitsRuns {
                         "--set", "train.on_nan=" + on_nan,
                         "--set", "train.checkpoint={every=\"" + every + "\",keep=3}"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     return program.output();
   }
@@ -110,4 +111,4 @@ BOOST_AUTO_TEST_CASE(a_run_that_no_checkpoint_helps_stops) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::rollback_test

@@ -8,10 +8,11 @@
 #include "apps/train/replica_graph.h"
 #include "apps/train/rounds.h"
 #include "messages/env/real_disk.h"
+#include "tests/support/project_files.h"
 #include "tests/support/samples.h"
 #include "tests/support/simulated_cluster.h"
 
-namespace troupe::train {
+namespace troupe::train::round_frames_test {
 namespace {
 
 constexpr int64_t second = 1'000'000'000;
@@ -27,7 +28,7 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
     const std::vector<std::string> set = {"cluster.in_process={ps=" + std::to_string(servers) + ",worker=1}",
                                           "train.replication.shards=1"};
     const auto config =
-        value_or_throw(config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", set, ops));
+        value_or_throw(config::load_run_config(disk, test::project_path("examples/digits.toml"), set, ops));
     const auto data = test::all_samples(*value_or_throw(data::load(disk, config.data, 1)).train);
     Graph whole(ops), graph(ops);
     const auto model = value_or_throw(build_training_graph(config, data, whole));
@@ -62,4 +63,4 @@ BOOST_AUTO_TEST_CASE(a_round_takes_four_frames_per_parameter_server) {
 }
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::round_frames_test

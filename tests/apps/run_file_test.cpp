@@ -10,10 +10,12 @@
 #include "apps/cluster_file.h"
 #include "apps/training.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/project_files.h"
 #include "tests/support/reserved_port.h"
 
-namespace troupe {
+namespace troupe::run_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,7 +23,7 @@ using namespace std::chrono_literals;
 using Settings = std::vector<std::string>;
 using test::Program;
 
-const std::string examples = std::string(TROUPE_SOURCE_DIR) + "/examples/";
+const std::string examples = test::project_path("examples/");
 
 struct Fixture : test::DigitsRuns {
   /// The digits example, whose runs lie in `folder`.
@@ -50,7 +52,7 @@ BOOST_AUTO_TEST_CASE(trains_as_the_program_does) {
   BOOST_TEST(outcome.folder == path("inside/001"));
   BOOST_TEST(fs::exists(outcome.checkpoint));
 
-  Program program(TROUPE_PROGRAM, run("train", "outside", {"--set", "train.max_epochs=3", "--json"}));
+  Program program(test::troupe_program(), run("train", "outside", {"--set", "train.max_epochs=3", "--json"}));
   BOOST_TEST(program.end() == 0, program.output());
   const auto result = nlohmann::json::parse(program.output());
   BOOST_TEST(result.at("steps").get<uint64_t>() == outcome.steps);
@@ -217,7 +219,7 @@ BOOST_AUTO_TEST_CASE(a_running_cluster_trains) {
   std::vector<std::unique_ptr<Program>> nodes;
   for (const char* job : {"ps", "worker"})
     nodes.push_back(std::make_unique<Program>(
-        TROUPE_PROGRAM,
+        test::troupe_program(),
         Arguments{"node", "--cluster", cluster, "--job", job, "--task", "0", "--root", "/", "--gpus", "0"}));
   const TrainingOutcome apart = digits("clustered").train({.cluster = cluster});
   BOOST_TEST(apart.epochs == 3u);
@@ -227,4 +229,4 @@ BOOST_AUTO_TEST_CASE(a_running_cluster_trains) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::run_file_test

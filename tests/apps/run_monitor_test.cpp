@@ -14,7 +14,7 @@
 #include "apps/observe/status_json.h"
 #include "apps/observe/status_text.h"
 
-namespace troupe::observe {
+namespace troupe::observe::run_monitor_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -225,4 +225,4 @@ BOOST_AUTO_TEST_CASE(names_of_strangers_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::observe
+}  // namespace troupe::observe::run_monitor_test

@@ -10,7 +10,7 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 
-namespace troupe {
+namespace troupe::runtime_metrics_test {
 namespace {
 
 /// Returns the samples of a text by series, and checks that each belongs to the kind before it.
@@ -93,4 +93,4 @@ BOOST_AUTO_TEST_CASE(a_process_of_a_cluster_that_is_not_linked_says_so) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::runtime_metrics_test

@@ -3,11 +3,12 @@
 
 #include "apps/samples.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/project_files.h"
 
-namespace troupe {
+namespace troupe::samples_test {
 namespace {
 
-const std::string digits = std::string(TROUPE_SOURCE_DIR) + "/examples/digits.toml";
+const std::string digits = test::project_path("examples/digits.toml");
 
 std::vector<int32_t> labels_of(SampleBatches batches, uint64_t epoch) {
   std::vector<int32_t> labels;
@@ -59,4 +60,4 @@ BOOST_AUTO_TEST_CASE(mistakes) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::samples_test

@@ -11,9 +11,11 @@
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/http_client.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/comes_true.h"
+#include "tests/support/project_files.h"
 
-namespace troupe {
+namespace troupe::serve_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -29,7 +31,7 @@ using Plain = Client<asio::ip::tcp::socket>;
 
 struct Fixture : test::DigitsRuns {
   Fixture() {
-    Program training(TROUPE_PROGRAM, run("train", "served", {"--set", "train.max_epochs=3"}));
+    Program training(test::troupe_program(), run("train", "served", {"--set", "train.max_epochs=3"}));
     BOOST_TEST_REQUIRE(training.end() == 0, training.output());
   }
 
@@ -38,7 +40,7 @@ struct Fixture : test::DigitsRuns {
   void serve(const Arguments& arguments) {
     Arguments all = {"serve", "--port", "0", "--json"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    begin(TROUPE_PROGRAM, all);
+    begin(test::troupe_program(), all);
   }
   void serve() { serve({path("served/001")}); }
   /// Starts a program that prints the address of a server.
@@ -51,7 +53,7 @@ struct Fixture : test::DigitsRuns {
 
   /// Returns the pixels of the first digits as a request.
   static std::string digits(size_t rows) {
-    std::ifstream file(std::string(TROUPE_SOURCE_DIR) + "/examples/digits.csv");
+    std::ifstream file(test::project_path("examples/digits.csv"));
     std::string text = R"({"instances":[)", line;
     for (size_t i = 0; i < rows && std::getline(file, line); ++i)
       text += (i == 0 ? "[" : ",[") + line.substr(0, line.rfind(',')) + ']';
@@ -70,9 +72,8 @@ BOOST_FIXTURE_TEST_SUITE(serve, Fixture)
 
 BOOST_AUTO_TEST_CASE(predictions_are_those_of_predict) {
   const std::string in = folder.write("in.csv", "");
-  fs::copy_file(std::string(TROUPE_SOURCE_DIR) + "/examples/digits.csv", in,
-                fs::copy_options::overwrite_existing);
-  Program program(TROUPE_PROGRAM,
+  fs::copy_file(test::project_path("examples/digits.csv"), in, fs::copy_options::overwrite_existing);
+  Program program(test::troupe_program(),
                   {"predict", path("served"), in, "--probabilities", "-o", path("out.jsonl")});
   BOOST_TEST_REQUIRE(program.end() == 0, program.output());
   serve();
@@ -203,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_new_checkpoint_takes_over_without_a_lost_request) {
       ++answered;
     }
   });
-  Program training(TROUPE_PROGRAM,
+  Program training(test::troupe_program(),
                    run("train", "served", {"--resume", "auto", "--set", "train.max_epochs=5"}));
   BOOST_TEST(training.end() == 0, training.output());
   const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -217,7 +218,7 @@ BOOST_AUTO_TEST_CASE(a_new_checkpoint_takes_over_without_a_lost_request) {
 }
 
 BOOST_AUTO_TEST_CASE(live_weights_are_those_of_the_running_training) {
-  Program training(TROUPE_PROGRAM, endless("train", "live", {"--set", "train.checkpoint.every=1h"}));
+  Program training(test::troupe_program(), endless("train", "live", {"--set", "train.checkpoint.every=1h"}));
   BOOST_TEST_REQUIRE(training.wait_for("epoch 1"), training.output());
   serve({path("live/001"), "--live", "0.1"});
   Plain client(port);
@@ -244,7 +245,7 @@ BOOST_AUTO_TEST_CASE(live_weights_are_those_of_the_running_training) {
 
 BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
   for (const char* const number : {"1", "2"}) {
-    Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
+    Program exporting(test::troupe_program(), {"export", path("served"), path("models/") + number});
     BOOST_TEST_REQUIRE(exporting.end() == 0, exporting.output());
   }
   serve({"digits=" + path("models"), "--label", "stable=1"});
@@ -259,7 +260,7 @@ BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
 
 BOOST_AUTO_TEST_CASE(a_version_whose_folder_is_removed_is_served_no_more) {
   for (const char* const number : {"1", "2"}) {
-    Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
+    Program exporting(test::troupe_program(), {"export", path("served"), path("models/") + number});
     BOOST_TEST_REQUIRE(exporting.end() == 0, exporting.output());
   }
   serve({"my digits=" + path("models")});
@@ -285,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_version_whose_folder_is_removed_is_served_no_more) {
 
 BOOST_AUTO_TEST_CASE(a_broken_version_is_reported_once) {
   for (const char* const number : {"1", "2"}) {
-    Program exporting(TROUPE_PROGRAM, {"export", path("served"), path("models/") + number});
+    Program exporting(test::troupe_program(), {"export", path("served"), path("models/") + number});
     BOOST_TEST_REQUIRE(exporting.end() == 0, exporting.output());
   }
   fs::rename(path("models/2"), path("whole"));
@@ -355,7 +356,7 @@ BOOST_AUTO_TEST_CASE(more_connections_than_allowed_are_closed) {
 BOOST_AUTO_TEST_CASE(connections_leave_files_for_models) {
   begin("/bin/sh",
         {"-c", "ulimit -n 128; exec \"$0\" serve \"$1\" --port 0 --json --threads 1 --idle-timeout 20",
-         TROUPE_PROGRAM, path("served/001")});
+         test::troupe_program(), path("served/001")});
   std::vector<std::unique_ptr<Plain>> clients;
   for (int i = 0; i < 97; ++i) clients.push_back(std::make_unique<Plain>(port));
   char byte = 0;
@@ -390,7 +391,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_server_though_clients_are_connected) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_said) {
   serve();
   const auto says = [&](const Arguments& arguments, int code, const std::string& what) {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     BOOST_TEST(program.output().find(what) != std::string::npos, program.output());
   };
@@ -416,7 +417,7 @@ BOOST_AUTO_TEST_CASE(https) {
       folder.write("cluster.toml",
                    "cluster = { name = \"lab\", tls = { cert = \"node.pem\", key = \"node.key\", ca = "
                    "\"ca.pem\" } }\n[jobs]\nworker = [\"127.0.0.1:1\"]\n");
-  Program certs(TROUPE_PROGRAM, {"certs", path("certs"), "--cluster", cluster});
+  Program certs(test::troupe_program(), {"certs", path("certs"), "--cluster", cluster});
   BOOST_TEST_REQUIRE(certs.end() == 0, certs.output());
   serve(
       {path("served/001"), "--certificate", path("certs/worker-0.pem"), "--key", path("certs/worker-0.key")});
@@ -428,4 +429,4 @@ BOOST_AUTO_TEST_CASE(https) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::serve_test

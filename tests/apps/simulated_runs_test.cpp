@@ -15,7 +15,7 @@
 #include "tests/support/simulated_cluster.h"
 #include "tests/support/simulated_faults.h"
 
-namespace troupe {
+namespace troupe::simulated_runs_test {
 namespace {
 
 using test::Faults;
@@ -258,4 +258,4 @@ BOOST_AUTO_TEST_CASE(a_seed_replays_identically) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::simulated_runs_test

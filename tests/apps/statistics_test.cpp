@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-namespace troupe::data {
+namespace troupe::data::statistics_test {
 namespace {
 
 Dataset samples(std::vector<float> x, std::vector<int32_t> label) {
@@ -46,4 +46,4 @@ BOOST_AUTO_TEST_CASE(values_are_counted_only_if_there_are_few) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::statistics_test

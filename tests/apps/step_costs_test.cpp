@@ -7,7 +7,7 @@
 #include "apps/train/step_sampler.h"
 #include "graph/build/scope.h"
 
-namespace troupe::observe {
+namespace troupe::observe::step_costs_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -101,4 +101,4 @@ BOOST_AUTO_TEST_CASE(a_sampler_profiles_a_step_after_the_first_ones_and_keeps_it
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::observe
+}  // namespace troupe::observe::step_costs_test

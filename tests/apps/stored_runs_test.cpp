@@ -9,9 +9,11 @@
 
 #include "messages/objects/s3_disk.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
+#include "tests/support/project_files.h"
 #include "tests/support/s3_server.h"
 
-namespace troupe {
+namespace troupe::stored_runs_test {
 namespace {
 
 const std::string runs = "s3://lab/runs/digits/";
@@ -34,14 +36,14 @@ struct Fixture : test::DigitsRuns {
 
   /// Runs the program in a folder of this name. Returns its exit code; its output is in `output`.
   int train(const std::string& where, int epochs, const Arguments& more = {}) {
-    Arguments arguments = {"train", TROUPE_SOURCE_DIR "/examples/digits.toml"};
+    Arguments arguments = {"train", test::project_path("examples/digits.toml")};
     for (const std::string& setting :
          {"run.directory=" + folder.path() + '/' + where, "train.max_epochs=" + std::to_string(epochs),
           std::string("train.early_stop.keep_best=false"), std::string("run.gpus=0"),
           std::string("train.checkpoint.dir=s3://lab/runs/")})
       arguments.insert(arguments.end(), {"--set", setting});
     arguments.insert(arguments.end(), more.begin(), more.end());
-    test::Program program(TROUPE_PROGRAM, arguments);
+    test::Program program(test::troupe_program(), arguments);
     (void)program.wait_for("\x01");  // reads all that the program prints
     output = program.output();
     return program.end();
@@ -80,11 +82,12 @@ BOOST_AUTO_TEST_CASE(a_run_is_resumed_where_its_folder_is_not_and_ends_as_an_und
 // Neither of them has saved a checkpoint when the other one begins.
 BOOST_AUTO_TEST_CASE(runs_that_begin_at_the_same_time_get_different_numbers) {
   const auto start = [&](const std::string& where) {
-    Arguments arguments = {"train", TROUPE_SOURCE_DIR "/examples/digits.toml", "--set", "train.max_epochs=2"};
+    Arguments arguments = {"train", test::project_path("examples/digits.toml"), "--set",
+                           "train.max_epochs=2"};
     for (const std::string& setting :
          {"run.directory=" + folder.path() + '/' + where, std::string("train.checkpoint.dir=s3://lab/runs/")})
       arguments.insert(arguments.end(), {"--set", setting});
-    return std::make_unique<test::Program>(TROUPE_PROGRAM, arguments);
+    return std::make_unique<test::Program>(test::troupe_program(), arguments);
   };
   const auto one = start("one"), other = start("other");
   BOOST_TEST(one->end() == 0, one->output());
@@ -129,7 +132,7 @@ BOOST_AUTO_TEST_CASE(a_checkpoint_that_cannot_be_saved_does_not_end_the_run) {
 
 BOOST_AUTO_TEST_CASE(models_are_used_where_they_are) {
   const auto output_of = [&](const Arguments& arguments) {
-    test::Program program(TROUPE_PROGRAM, arguments);
+    test::Program program(test::troupe_program(), arguments);
     (void)program.wait_for("\x01");  // reads all that the program prints
     BOOST_TEST(program.end() == 0, program.output());
     return program.output();
@@ -138,7 +141,7 @@ BOOST_AUTO_TEST_CASE(models_are_used_where_they_are) {
              output);
   ::unsetenv("AWS_ENDPOINT_URL");  // the folder of the run knows it
   const std::string run = folder.path() + "/here/digits/001",
-                    table = TROUPE_SOURCE_DIR "/examples/digits.csv", model = "s3://lab/models/digits/1";
+                    table = test::project_path("examples/digits.csv"), model = "s3://lab/models/digits/1";
   BOOST_TEST(output_of({"eval", run}).find("s3://lab/runs/digits/001/0") != std::string::npos);
   BOOST_TEST(output_of({"ckpt", "ls", run}).find("-round-46") != std::string::npos);
   const std::string classes = output_of({"predict", run, table});
@@ -148,7 +151,7 @@ BOOST_AUTO_TEST_CASE(models_are_used_where_they_are) {
   ::setenv("AWS_ENDPOINT_URL", server.options().endpoint.c_str(), 1);
   output_of({"export", copy, model});
   BOOST_TEST(output_of({"predict", model, table}) == classes);
-  test::Program serving(TROUPE_PROGRAM, {"serve", "s3://lab/models/digits", "--port", "0"});
+  test::Program serving(test::troupe_program(), {"serve", "s3://lab/models/digits", "--port", "0"});
   BOOST_TEST(serving.wait_for("version 1"), serving.output());
   BOOST_TEST(serving.end(SIGTERM) == 128 + SIGTERM, serving.output());
 }
@@ -160,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_goes_on_without_the_store_forgets_it) {
   const Arguments here = {"--set", "train.checkpoint={}", "--resume", "auto"};
   BOOST_TEST(train("moved", 2, here) == 0, output);
   BOOST_TEST(!std::filesystem::exists(location));
-  test::Program evaluated(TROUPE_PROGRAM, {"eval", folder.path() + "/moved/digits/001"});
+  test::Program evaluated(test::troupe_program(), {"eval", folder.path() + "/moved/digits/001"});
   BOOST_TEST(evaluated.end() == 0, evaluated.output());
 }
 
@@ -181,4 +184,4 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_the_store_is_said_at_the_start_and_witho
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::stored_runs_test

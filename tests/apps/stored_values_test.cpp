@@ -8,7 +8,7 @@
 #include "messages/env/real_disk.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::checkpoints {
+namespace troupe::checkpoints::stored_values_test {
 namespace {
 
 /// Rows `first`, `first` + `stride`, ... of the variable W, which has `rows` rows; each row holds its number.
@@ -63,4 +63,4 @@ BOOST_AUTO_TEST_CASE(rows_that_no_part_has_are_named) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::checkpoints
+}  // namespace troupe::checkpoints::stored_values_test

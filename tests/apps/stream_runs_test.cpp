@@ -7,12 +7,13 @@
 #include <random>
 
 #include "messages/env/real_disk.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/tf_record.h"
 #include "tests/support/whole_checkpoint.h"
 
-namespace troupe {
+namespace troupe::stream_runs_test {
 namespace {
 
 using Arguments = std::vector<std::string>;
@@ -72,7 +73,7 @@ struct Fixture {
     return arguments;
   }
   void run(const std::string& name, int steps, const Arguments& more = {}) const {
-    Program program(TROUPE_PROGRAM, train(name, steps, more));
+    Program program(test::troupe_program(), train(name, steps, more));
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
   }
 
@@ -119,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_killed_twenty_times_ends_as_an_undisturbed_on
   BOOST_TEST(draws("undisturbed") == std::vector<float>(records, epochs), boost::test_tools::per_element());
   std::mt19937 random(11);
   for (int i = 0; i < kills; ++i) {
-    Program program(TROUPE_PROGRAM, train("killed", epochs * steps_per_epoch, {"--resume", "auto"}));
+    Program program(test::troupe_program(), train("killed", epochs * steps_per_epoch, {"--resume", "auto"}));
     BOOST_TEST_REQUIRE(program.wait_for(i == 0 ? "samples" : "step"), program.output());
     for (auto lines = random() % 4; lines > 0; --lines)
       BOOST_TEST_REQUIRE(program.wait_for("epoch"), program.output());
@@ -155,7 +156,8 @@ BOOST_AUTO_TEST_CASE(runs_with_a_cache_end_alike_however_they_are_disturbed) {
     return arguments;
   };
   for (int i = 0; i < kills; ++i) {
-    Program program(TROUPE_PROGRAM, train("killed", epochs * steps_per_epoch, more({"--resume", "auto"})));
+    Program program(test::troupe_program(),
+                    train("killed", epochs * steps_per_epoch, more({"--resume", "auto"})));
     if (i != 0) BOOST_TEST_REQUIRE(program.wait_for("step"), program.output());
     BOOST_TEST(program.end(SIGKILL) == -SIGKILL, program.output());
   }
@@ -166,4 +168,4 @@ BOOST_AUTO_TEST_CASE(runs_with_a_cache_end_alike_however_they_are_disturbed) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::stream_runs_test

@@ -7,7 +7,7 @@
 #include "tests/support/memory_disk.h"
 #include "tests/support/samples.h"
 
-namespace troupe::data {
+namespace troupe::data::stream_test {
 namespace {
 
 /// A disk with three files whose samples are numbers from 0 on, and whose labels are the numbers modulo 3.
@@ -176,4 +176,4 @@ BOOST_AUTO_TEST_CASE(files_without_samples_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::data
+}  // namespace troupe::data::stream_test

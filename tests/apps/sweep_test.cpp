@@ -9,9 +9,10 @@
 #include <set>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe::train {
+namespace troupe::train::sweep_test {
 namespace {
 
 using test::Program;
@@ -110,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_best_trial_comes_first_in_one_process_and_in_a_cluster)
         run("sweep", "swept",
             {"--try", "train.optimizer.lr=1e-5,1e-2,-1", "--set", "train.max_epochs=2", "--json"});
     arguments.insert(arguments.end(), where.begin(), where.end());
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
     const auto trials = nlohmann::json::parse(program.output())["trials"];
     BOOST_TEST_REQUIRE(trials.size() == 3u);
@@ -125,12 +126,12 @@ BOOST_AUTO_TEST_CASE(the_best_trial_comes_first_in_one_process_and_in_a_cluster)
 // A trial that goes on ends with the weights of a run that was never interrupted.
 BOOST_AUTO_TEST_CASE(trials_go_on_from_where_they_were) {
   const std::string lr = "train.optimizer.lr=1e-2";
-  Program alone(TROUPE_PROGRAM,
+  Program alone(test::troupe_program(),
                 run("train", "alone", {"--set", "train.max_epochs=4", "--set", lr, "--json"}));
   BOOST_TEST_REQUIRE(alone.end() == 0, alone.output());
-  Program program(TROUPE_PROGRAM, run("sweep", "halved",
-                                      {"--try", "train.optimizer.lr=1e-5,1e-2", "--halving", "2", "--set",
-                                       "train.max_epochs=4", "--json"}));
+  Program program(test::troupe_program(), run("sweep", "halved",
+                                              {"--try", "train.optimizer.lr=1e-5,1e-2", "--halving", "2",
+                                               "--set", "train.max_epochs=4", "--json"}));
   BOOST_TEST_REQUIRE(program.end() == 0, program.output());
   const auto trials = nlohmann::json::parse(program.output())["trials"];
   BOOST_TEST(trials[0]["epochs"] == 4);
@@ -144,7 +145,7 @@ BOOST_AUTO_TEST_CASE(the_mean_of_the_last_epoch_counts_and_failures_have_reasons
   const auto with = [&](const std::string& more) {
     Arguments all = options;
     all.push_back(more);
-    Program program(TROUPE_PROGRAM, run("sweep", "means", all));
+    Program program(test::troupe_program(), run("sweep", "means", all));
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
     return program.output();
   };
@@ -157,17 +158,18 @@ BOOST_AUTO_TEST_CASE(the_mean_of_the_last_epoch_counts_and_failures_have_reasons
 }
 
 BOOST_AUTO_TEST_CASE(with_folds_the_mean_over_the_parts_that_are_held_out_counts) {
-  Program program(TROUPE_PROGRAM, run("sweep", "folded",
-                                      {"--try", "train.optimizer.lr=1e-2", "--folds", "2", "--set",
-                                       "train.max_epochs=1", "--json"}));
+  Program program(test::troupe_program(), run("sweep", "folded",
+                                              {"--try", "train.optimizer.lr=1e-2", "--folds", "2", "--set",
+                                               "train.max_epochs=1", "--json"}));
   BOOST_TEST_REQUIRE(program.end() == 0, program.output());
   const auto trial = nlohmann::json::parse(program.output())["trials"][0];
   BOOST_TEST(trial["folders"].size() == 2u);
   double sum = 0, difference = 0;
   for (const std::string fold : {"0", "1"}) {
-    Program alone(TROUPE_PROGRAM, run("train", "fold" + fold,
-                                      {"--set", "train.max_epochs=1", "--set", "train.optimizer.lr=1e-2",
-                                       "--set", "data.valid={split=0.5,fold=" + fold + "}", "--json"}));
+    Program alone(test::troupe_program(),
+                  run("train", "fold" + fold,
+                      {"--set", "train.max_epochs=1", "--set", "train.optimizer.lr=1e-2", "--set",
+                       "data.valid={split=0.5,fold=" + fold + "}", "--json"}));
     BOOST_TEST_REQUIRE(alone.end() == 0, alone.output());
     const double loss = nlohmann::json::parse(alone.output())["valid/loss"];
     sum += loss;
@@ -180,7 +182,7 @@ BOOST_AUTO_TEST_CASE(with_folds_the_mean_over_the_parts_that_are_held_out_counts
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_metric_is_refused_with_the_known_ones) {
-  Program program(TROUPE_PROGRAM,
+  Program program(test::troupe_program(),
                   run("sweep", "wrong",
                       {"--try", "data.batch=64", "--set", "train.max_epochs=1", "--metric", "valid/f1"}));
   BOOST_TEST(program.end() != 0);
@@ -191,7 +193,7 @@ BOOST_AUTO_TEST_CASE(an_unknown_metric_is_refused_before_the_first_trial) {
   const auto refused = [&](const Arguments& more, const std::string& text) {
     Arguments arguments = run("sweep", "untrained", {"--try", "data.batch=64"});
     arguments.insert(arguments.end(), more.begin(), more.end());
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == 2, program.output());
     BOOST_TEST(program.output().find(text) != std::string::npos, program.output());
     BOOST_TEST(!std::filesystem::exists(folder.path() + "/untrained"));
@@ -202,4 +204,4 @@ BOOST_AUTO_TEST_CASE(an_unknown_metric_is_refused_before_the_first_trial) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::train
+}  // namespace troupe::train::sweep_test

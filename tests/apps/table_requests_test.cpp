@@ -9,8 +9,9 @@
 
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/http_client.h"
+#include "tests/apps/troupe_program.h"
 
-namespace troupe {
+namespace troupe::table_requests_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,7 +42,7 @@ max_epochs = 2
 struct Fixture : test::DigitsRuns {
   std::string path(const std::string& name) const { return folder.path() + '/' + name; }
   static std::string output_of(const Arguments& arguments, int code = 0) {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     return program.output();
   }
@@ -63,7 +64,7 @@ struct Fixture : test::DigitsRuns {
     return output_of({"predict", path(run), folder.write("in.jsonl", lines)}, code);
   }
   void serve(const std::string& run) {
-    server.emplace(TROUPE_PROGRAM, Arguments{"serve", run, "--port", "0", "--json"});
+    server.emplace(test::troupe_program(), Arguments{"serve", run, "--port", "0", "--json"});
     BOOST_TEST_REQUIRE(server->wait_for("url"), server->output());
     const std::string url = Json::parse(server->output()).at("url");
     client.emplace(static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
@@ -391,4 +392,4 @@ BOOST_AUTO_TEST_CASE(metadata_has_the_columns) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::table_requests_test

@@ -14,16 +14,18 @@
 #include "apps/train/train_data.h"
 #include "kernels/core/kernel.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/project_files.h"
 
-namespace troupe {
+namespace troupe::table_test {
 namespace {
 
 using test::Program;
 using Arguments = test::DigitsRuns::Arguments;
 using Json = nlohmann::json;
 
-const std::string source = std::string(TROUPE_SOURCE_DIR) + "/examples/";
+const std::string source = test::project_path("examples/");
 
 const std::string people =
     "Name;Age;City;Since;Height (cm);Weight;Kind\n"
@@ -419,7 +421,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 struct Fixture : test::DigitsRuns {
   static std::string output_of(const Arguments& arguments, int code = 0) {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     return program.output();
   }
@@ -584,4 +586,4 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::table_test

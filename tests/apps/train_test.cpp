@@ -15,21 +15,23 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/op_library.h"
 #include "tests/support/program.h"
+#include "tests/support/project_files.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/whole_checkpoint.h"
 
 extern char** environ;
 
-namespace troupe::train {
+namespace troupe::train::train_test {
 namespace {
 
 namespace fs = std::filesystem;
 using test::Program;
 
-const std::string digits = TROUPE_SOURCE_DIR "/examples/digits.toml";
+const std::string digits = test::project_path("examples/digits.toml");
 
 struct Fixture {
   config::RunConfig config(std::vector<std::string> set) {
@@ -113,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_learning_rate_that_changes_is_a_metric) {
 }
 
 BOOST_AUTO_TEST_CASE(the_digits_are_learned_better_by_convolutions) {
-  example = TROUPE_SOURCE_DIR "/examples/digits_cnn.toml";
+  example = test::project_path("examples/digits_cnn.toml");
   BOOST_TEST(score(run({}), "valid/accuracy") > 0.985);
 }
 
@@ -274,11 +276,11 @@ BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
     std::vector<std::string> arguments = {
         "train", digits, "--set", "run.directory=" + here, "--set", "train.checkpoint.every=10 steps"};
     for (const auto& option : set) arguments.insert(arguments.end(), {"--set", option});
-    Program killed(TROUPE_PROGRAM, arguments);
+    Program killed(test::troupe_program(), arguments);
     BOOST_REQUIRE(killed.wait_for("epoch 3"));
     BOOST_TEST(killed.end(SIGKILL) == -SIGKILL);
     arguments.insert(arguments.end(), {"--resume", "auto"});
-    Program resumed(TROUPE_PROGRAM, arguments);
+    Program resumed(test::troupe_program(), arguments);
     BOOST_TEST(resumed.wait_for("resumed"));
     BOOST_TEST(resumed.end() == 0);
     check_equal(undisturbed, weights(here + "/digits/001"));
@@ -286,8 +288,9 @@ BOOST_AUTO_TEST_CASE(a_killed_run_is_resumed_and_ends_as_an_undisturbed_one) {
 }
 
 BOOST_AUTO_TEST_CASE(a_terminated_run_saves_and_ends_well) {
-  Program program(TROUPE_PROGRAM, {"train", digits, "--set", "run.directory=" + folder, "--set",
-                                   "train.max_epochs=100000", "--set", "train.early_stop.patience=100000"});
+  Program program(test::troupe_program(),
+                  {"train", digits, "--set", "run.directory=" + folder, "--set", "train.max_epochs=100000",
+                   "--set", "train.early_stop.patience=100000"});
   BOOST_REQUIRE(program.wait_for("epoch 2"));
   const int code = program.end(SIGTERM);
   BOOST_TEST_CONTEXT(program.output()) {
@@ -309,10 +312,10 @@ BOOST_AUTO_TEST_CASE(lbfgs_trains_in_one_process_alone) {
                                               "--set", "run.directory=" + folder,
                                               "--set", "train.max_epochs=1",
                                               "--set", "train.optimizer={type='lbfgs',lr=0.1,history=5}"};
-  BOOST_TEST(Program(TROUPE_PROGRAM, arguments).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), arguments).end() == 0);
   auto replicated = arguments;
   replicated.insert(replicated.end(), {"--set", "train.replication.mode=sync", "--local", "ps=1,worker=1"});
-  Program program(TROUPE_PROGRAM, replicated);
+  Program program(test::troupe_program(), replicated);
   BOOST_TEST(program.end() != 0);
   BOOST_TEST(program.output().find(
                  "train.optimizer.type is 'lbfgs', which needs all variables and gradients in one place") !=
@@ -321,12 +324,14 @@ BOOST_AUTO_TEST_CASE(lbfgs_trains_in_one_process_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(the_program_tells_usage_config_and_data_apart_by_its_exit_code) {
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"version"}).end() == 0);
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"train"}).end() == 2);
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"check", digits, "--set", "train.optimizer.type=sgdd"}).end() == 2);
-  BOOST_TEST(Program(TROUPE_PROGRAM, {"check", digits, "--set", "data.train=[\"none.csv\"]"}).end() == 3);
+  BOOST_TEST(Program(test::troupe_program(), {"version"}).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), {"train"}).end() == 2);
+  BOOST_TEST(Program(test::troupe_program(), {"check", digits, "--set", "train.optimizer.type=sgdd"}).end() ==
+             2);
+  BOOST_TEST(Program(test::troupe_program(), {"check", digits, "--set", "data.train=[\"none.csv\"]"}).end() ==
+             3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::train
+}  // namespace troupe::train::train_test

@@ -14,9 +14,11 @@
 #include "messages/env/real_disk.h"
 #include "messages/tensor_files/bundle.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/golden_values.h"
+#include "tests/support/project_files.h"
 
-namespace troupe {
+namespace troupe::trained_run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +26,7 @@ using test::Program;
 using Arguments = test::DigitsRuns::Arguments;
 using Json = nlohmann::json;
 
-const std::string examples = std::string(TROUPE_SOURCE_DIR) + "/examples/";
+const std::string examples = test::project_path("examples/");
 
 Arguments operator+(Arguments left, const Arguments& right) {
   left.insert(left.end(), right.begin(), right.end());
@@ -46,7 +48,7 @@ std::string text_of(const std::string& path) {
 struct Fixture : test::DigitsRuns {
   /// Runs the program, which must succeed, and returns its output.
   static std::string output_of(const Arguments& arguments, int code = 0) {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     return program.output();
   }
@@ -331,7 +333,7 @@ BOOST_AUTO_TEST_CASE(exported_files_are_replaced_with_force_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(a_model_of_tensorflow_predicts_from_arrays) {
-  const std::string model = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/functions";
+  const std::string model = test::project_path("tests/golden/models/functions");
   const Tensor x = Tensor::vector<float>({1, 2, 3});
   const Tensor rows = x.reshaped({1, 3});
   std::ofstream(path("x.npz"), std::ios::binary) << value_or_throw(data::write_npz({{"x", rows}}));
@@ -389,11 +391,10 @@ BOOST_AUTO_TEST_CASE(a_model_takes_several_arrays_of_an_archive) {
 }
 
 BOOST_AUTO_TEST_CASE(an_exported_model_of_tensorflow_has_what_its_signatures_need) {
-  const std::string model = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/convolution";
+  const std::string model = test::project_path("tests/golden/models/convolution");
   output_of({"export", model, path("copy")});
-  RealDisk disk;
-  const auto variables_of = [&](const std::string& folder) {
-    return value_or_throw(Bundle::open(disk, folder + "/variables/variables")).entries().size();
+  const auto variables_of = [&](const std::string& exported) {
+    return value_or_throw(Bundle::open(disk, exported + "/variables/variables")).entries().size();
   };
   BOOST_TEST(variables_of(path("copy")) ==
              8u);  // the original has those of the optimizer's and of Keras' own, too
@@ -406,4 +407,4 @@ BOOST_AUTO_TEST_CASE(an_exported_model_of_tensorflow_has_what_its_signatures_nee
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::trained_run_test

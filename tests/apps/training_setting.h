@@ -12,6 +12,7 @@
 #include "apps/train/stage_devices.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
+#include "tests/support/project_files.h"
 
 namespace troupe::test {
 
@@ -21,8 +22,8 @@ struct TrainingSetting {
   /// last bits.
   TrainingSetting(const std::string& example, const std::vector<std::string>& set,
                   const RuntimeOptions& process = {.threads = 2})
-      : config(value_or_throw(config::load_run_config(
-            disk, TROUPE_SOURCE_DIR "/examples/" + example + ".toml", without_gpus(set), op_library()->ops))),
+      : config(value_or_throw(config::load_run_config(disk, project_path("examples/") + example + ".toml",
+                                                      without_gpus(set), op_library()->ops))),
         runtime(with_tasks(process)), graph(runtime.ops()) {
     config.cluster.are_processes = true;  // the sessions of the workers use the variables, too
     data = value_or_throw(data::load(disk, config.data, config.run.seed)).train;

@@ -6,9 +6,10 @@
 
 #include "actors/net/ucx_network.h"
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/program.h"
 
-namespace troupe {
+namespace troupe::ucx_runs_test {
 namespace {
 
 using test::Program;
@@ -27,11 +28,12 @@ BOOST_FIXTURE_TEST_SUITE(ucx_runs, Fixture)
 
 BOOST_AUTO_TEST_CASE(training_through_ucx_has_the_bits_of_training_over_tcp) {
   if (!has_ucx()) return;
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", settings(3, "sync"))).end() == 0);
+  BOOST_TEST(Program(test::troupe_program(), run("train", "alone", settings(3, "sync"))).end() == 0);
   for (const auto& [mode, layout] : {std::pair("sync", "ps=1,worker=2"), std::pair("allreduce", "worker=2")})
     for (const std::string transport : {"tcp", "ucx"}) {
-      Program apart(TROUPE_PROGRAM, run("train", mode + transport,
-                                        settings(3, mode, {"--local", layout, "--transport", transport})));
+      Program apart(
+          test::troupe_program(),
+          run("train", mode + transport, settings(3, mode, {"--local", layout, "--transport", transport})));
       BOOST_TEST(apart.end() == 0, apart.output());
       check_equal(weights(mode + transport), weights("alone"));
     }
@@ -39,8 +41,8 @@ BOOST_AUTO_TEST_CASE(training_through_ucx_has_the_bits_of_training_over_tcp) {
 
 BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
   if (!has_ucx()) return;
-  BOOST_TEST(Program(TROUPE_PROGRAM, run("train", "alone", settings(30, "allreduce"))).end() == 0);
-  Program launcher(TROUPE_PROGRAM,
+  BOOST_TEST(Program(test::troupe_program(), run("train", "alone", settings(30, "allreduce"))).end() == 0);
+  Program launcher(test::troupe_program(),
                    run("train", "killed",
                        settings(30, "allreduce",
                                 {"--local", "worker=2", "--transport", "ucx", "--set",
@@ -56,4 +58,4 @@ BOOST_AUTO_TEST_CASE(a_worker_that_is_killed_is_replaced) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::ucx_runs_test

@@ -5,15 +5,16 @@
 #include "apps/train/training_graph.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
+#include "tests/support/project_files.h"
 
-namespace troupe::train {
+namespace troupe::train::variable_devices_test {
 namespace {
 
 /// Returns the devices that the variables of digits.toml request.
 std::vector<std::string> devices(const std::map<std::string, int64_t>& processes) {
   RealDisk disk;
   auto config = value_or_throw(
-      config::load_run_config(disk, TROUPE_SOURCE_DIR "/examples/digits.toml", {}, test::op_library()->ops));
+      config::load_run_config(disk, test::project_path("examples/digits.toml"), {}, test::op_library()->ops));
   if (!processes.empty()) config.use_tasks(processes, true);
   const data::Dataset data({{"image", value_or_throw(Tensor::allocate(DType::Float, Shape{1, 64}))},
                             {"label", value_or_throw(Tensor::allocate(DType::Int32, Shape{1}))}});
@@ -42,4 +43,4 @@ BOOST_AUTO_TEST_CASE(in_several_processes_they_are_on_cpus) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::train
+}  // namespace troupe::train::variable_devices_test

@@ -17,9 +17,10 @@
 #include <thread>
 
 #include "tests/apps/digits_runs.h"
+#include "tests/apps/troupe_program.h"
 #include "tests/support/comes_true.h"
 
-namespace troupe {
+namespace troupe::watched_run_test {
 namespace {
 
 namespace asio = boost::asio;
@@ -70,7 +71,7 @@ struct Fixture : test::DigitsRuns {
     std::string text;
   };
   static Output call(const Arguments& arguments) {
-    Program program(TROUPE_PROGRAM, arguments);
+    Program program(test::troupe_program(), arguments);
     const int code = program.end();
     return {code, program.output()};
   }
@@ -84,7 +85,7 @@ struct Fixture : test::DigitsRuns {
   /// reads that.
   void train(Arguments more = {}) {
     more.emplace_back("-q");
-    training.emplace(TROUPE_PROGRAM, endless("train", "watched", more));
+    training.emplace(test::troupe_program(), endless("train", "watched", more));
     (void)await([](const Json& state) { return state.value("epoch", 0) >= 2; });
   }
   /// Waits until the state of the run is as it should be. Returns the state.
@@ -93,7 +94,7 @@ struct Fixture : test::DigitsRuns {
     Json state;
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     do {
-      Program status(TROUPE_PROGRAM, {"status", run_folder, "--json"});
+      Program status(test::troupe_program(), {"status", run_folder, "--json"});
       status.end();
       state = Json::parse(status.output(), nullptr, false);
     } while (!(state.is_object() && is_so(state)) && std::chrono::steady_clock::now() < end);
@@ -227,7 +228,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_run_and_what_is_not_there_yet_is_refused) {
 
 BOOST_AUTO_TEST_CASE(top_repeats_the_state_until_the_run_ends) {
   train();
-  Program top(TROUPE_PROGRAM, {"top", run_folder});
+  Program top(test::troupe_program(), {"top", run_folder});
   for (int i = 0; i < 2; ++i) BOOST_TEST_REQUIRE(top.wait_for("watched: "), top.output());
   BOOST_TEST(training->end(SIGTERM) == 128 + SIGTERM);
   BOOST_TEST(top.end() == 0, top.output());
@@ -236,7 +237,7 @@ BOOST_AUTO_TEST_CASE(top_repeats_the_state_until_the_run_ends) {
 
 BOOST_AUTO_TEST_CASE(a_frozen_run_is_not_waited_for) {
   train();
-  Program top(TROUPE_PROGRAM, {"top", run_folder});
+  Program top(test::troupe_program(), {"top", run_folder});
   BOOST_TEST_REQUIRE(top.wait_for("watched: "), top.output());
   BOOST_TEST_REQUIRE(::kill(training->process(), SIGSTOP) == 0);
   const std::string why = "the training in " + run_folder + " has not answered for 5 s";
@@ -247,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_frozen_run_is_not_waited_for) {
   BOOST_TEST(top.end() != 0);
   BOOST_TEST(says(top.output(), why), top.output());
 
-  Program waiting(TROUPE_PROGRAM, {"top", run_folder});
+  Program waiting(test::troupe_program(), {"top", run_folder});
   BOOST_TEST(test::comes_true([&] { return catches(waiting.process(), SIGINT); }));
   const auto begin = std::chrono::steady_clock::now();
   BOOST_TEST(waiting.end(SIGINT) == 0, waiting.output());
@@ -258,7 +259,8 @@ BOOST_AUTO_TEST_CASE(a_frozen_run_is_not_waited_for) {
 
 BOOST_AUTO_TEST_CASE(a_folder_with_a_long_path_has_a_socket) {
   const std::string deep = folder.path() + '/' + std::string(120, 'd');
-  training.emplace(TROUPE_PROGRAM, endless("train", "watched", {"-q", "--set", "run.directory=" + deep}));
+  training.emplace(test::troupe_program(),
+                   endless("train", "watched", {"-q", "--set", "run.directory=" + deep}));
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!fs::exists(deep + "/watched/001/control") && std::chrono::steady_clock::now() < end)
     std::this_thread::yield();
@@ -313,4 +315,4 @@ BOOST_AUTO_TEST_CASE(a_quiet_run_prints_its_result_alone) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::watched_run_test

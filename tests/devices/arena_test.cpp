@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace troupe {
+namespace troupe::arena_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(arena)
@@ -76,4 +76,4 @@ BOOST_AUTO_TEST_CASE(a_shared_one_can_be_mapped_again) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::arena_test

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-namespace troupe {
+namespace troupe::caching_allocator_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(caching_allocator)
@@ -247,4 +247,4 @@ BOOST_AUTO_TEST_CASE(the_address_sanitizer_sees_what_is_out_of_bounds_or_release
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::caching_allocator_test

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-namespace troupe {
+namespace troupe::cpu_device_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(cpu_device)
@@ -107,4 +107,4 @@ BOOST_AUTO_TEST_CASE(its_tensors_outlive_it) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::cpu_device_test

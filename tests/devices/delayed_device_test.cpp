@@ -8,7 +8,7 @@
 
 #include "devices/transfer.h"
 
-namespace troupe {
+namespace troupe::delayed_device_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(delayed_device)
@@ -161,4 +161,4 @@ BOOST_AUTO_TEST_CASE(a_thread_of_its_own_executes_what_many_issue) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::delayed_device_test

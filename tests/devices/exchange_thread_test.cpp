@@ -11,7 +11,7 @@
 
 #include "tests/support/comes_true.h"
 
-namespace troupe {
+namespace troupe::exchange_thread_test {
 namespace {
 
 Status connected() { return {}; }
@@ -92,4 +92,4 @@ BOOST_AUTO_TEST_CASE(closing_ends_all_exchanges) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::exchange_thread_test

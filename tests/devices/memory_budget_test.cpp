@@ -14,7 +14,7 @@
 #include "messages/values/memory_claims.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::memory_budget_test {
 namespace {
 
 constexpr size_t mebibyte = 1 << 20;
@@ -140,4 +140,4 @@ BOOST_AUTO_TEST_CASE(the_default_is_a_share_of_what_there_is) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::memory_budget_test

@@ -15,7 +15,7 @@
 
 #include "devices/flush_denormals.h"
 
-namespace troupe {
+namespace troupe::pool_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(pool)
@@ -300,4 +300,4 @@ BOOST_AUTO_TEST_CASE(inline_pool_runs_chunks_in_order_and_tasks_on_demand) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::pool_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace troupe {
+namespace troupe::range_allocator_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(range_allocator)
@@ -109,4 +109,4 @@ BOOST_AUTO_TEST_CASE(keeps_its_order_under_random_use) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::range_allocator_test

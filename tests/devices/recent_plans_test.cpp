@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-namespace troupe {
+namespace troupe::recent_plans_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(recent_plans)
@@ -23,4 +23,4 @@ BOOST_AUTO_TEST_CASE(the_plan_that_was_not_asked_for_longest_is_dropped) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::recent_plans_test

@@ -4,7 +4,7 @@
 #include "devices/caching_allocator.h"
 #include "devices/replay_memory.h"
 
-namespace troupe::test {
+namespace troupe::test::replay_memory_test {
 namespace {
 
 /// Does what a kernel might do: allocates two results and some memory for itself in between.
@@ -85,4 +85,4 @@ BOOST_AUTO_TEST_CASE(buffers_outlive_their_memory) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::replay_memory_test

@@ -5,7 +5,7 @@
 #include "devices/cpu_device.h"
 #include "tests/support/delayed_device.h"
 
-namespace troupe {
+namespace troupe::transfer_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(transfer)
@@ -99,4 +99,4 @@ BOOST_FIXTURE_TEST_CASE(says_when_the_destination_is_full, Fixture) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::transfer_test

@@ -9,7 +9,7 @@
 #include "tests/support/run_on_device.h"
 #include "tests/support/test_gpu.h"
 
-namespace troupe::test {
+namespace troupe::test::compiled_programs_test {
 namespace {
 
 Tensor part_of(const Tensor& tensor, int64_t first, int64_t count) {
@@ -69,4 +69,4 @@ BOOST_AUTO_TEST_CASE(a_mistake_in_a_source_is_said) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::compiled_programs_test

@@ -15,7 +15,7 @@
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_exchanges_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -367,4 +367,4 @@ BOOST_AUTO_TEST_CASE(collectives_that_gpus_cannot_carry_out_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_exchanges_test

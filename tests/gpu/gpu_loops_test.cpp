@@ -8,7 +8,7 @@
 #include "graph/build/gradients.h"
 #include "tests/gpu/gpu_machine.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_loops_test {
 namespace {
 
 /// A recurrent layer over sequences of any length, [time, batch, features], that is trained by gradient descent.
@@ -197,4 +197,4 @@ BOOST_AUTO_TEST_CASE(arrays_and_their_gradients_are_those_of_a_cpu) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_loops_test

@@ -8,7 +8,7 @@
 #include "devices/transfer.h"
 #include "tests/gpu/gpu_machine.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_peers_test {
 namespace {
 
 /// Emulates two GPUs while it exists, if GPUs are emulated.
@@ -100,4 +100,4 @@ BOOST_FIXTURE_TEST_CASE(a_training_on_both_is_that_of_a_cpu, TwoGpus) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_peers_test

@@ -8,7 +8,7 @@
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_read_backs_test {
 namespace {
 
 constexpr size_t width = 5;
@@ -95,4 +95,4 @@ BOOST_AUTO_TEST_CASE(the_first_node_of_a_gpu_that_computes_no_finite_numbers_is_
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_read_backs_test

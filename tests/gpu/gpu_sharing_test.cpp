@@ -17,7 +17,7 @@
 #include "tests/support/listening_socket.h"
 #include "tests/support/two_networks.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_sharing_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -328,4 +328,4 @@ BOOST_FIXTURE_TEST_CASE(lends_and_borrows, Sharing) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_sharing_test

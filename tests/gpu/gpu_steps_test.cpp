@@ -16,7 +16,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_steps_test {
 namespace {
 
 /// A perceptron that is trained by gradient descent on one batch.
@@ -387,4 +387,4 @@ BOOST_AUTO_TEST_CASE(wrong_indices_fail_their_own_steps_among_many) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_steps_test

@@ -9,7 +9,7 @@
 #include "tests/apps/training_setting.h"
 #include "tests/gpu/gpu_machine.h"
 
-namespace troupe::test {
+namespace troupe::test::gpu_training_test {
 namespace {
 
 using Settings = std::vector<std::string>;
@@ -92,4 +92,4 @@ BOOST_AUTO_TEST_CASE(workers_that_add_gradients_up_on_gpus_differ_in_the_last_bi
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::gpu_training_test

@@ -9,7 +9,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/gpu_runtime.h"
 
-namespace troupe::test {
+namespace troupe::test::lost_gpu_test {
 namespace {
 
 constexpr const char* gpu_name = "/job:localhost/replica:0/task:0/device:GPU:0";
@@ -66,4 +66,4 @@ BOOST_AUTO_TEST_CASE(all_steps_on_it_fail_and_others_go_on) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::lost_gpu_test

@@ -5,7 +5,7 @@
 #include "kernels/gpu/compiled.h"
 #include "tests/gpu/elementwise_programs.h"
 
-namespace troupe::test {
+namespace troupe::test::nvrtc_test {
 namespace {
 
 std::string source_of_all(const ProgramText& steps, uint32_t args) {
@@ -32,4 +32,4 @@ BOOST_AUTO_TEST_CASE(gpus_that_it_does_not_know_get_ptx) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::nvrtc_test

@@ -8,10 +8,10 @@
 #include "tests/graph/step_simulation.h"
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using namespace troupe::testing;
-
+namespace troupe::control_flow_test {
 namespace {
+
+using namespace testing;
 
 /// Feeds, and the values that a step returns for fetches. Feed i has the value i.
 struct Built {
@@ -308,3 +308,5 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_built) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::control_flow_test

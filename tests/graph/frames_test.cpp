@@ -4,9 +4,10 @@
 
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using troupe::testing::says;
-using troupe::testing::ToyGraph;
+namespace troupe::frames_test {
+
+using testing::says;
+using testing::ToyGraph;
 
 BOOST_AUTO_TEST_SUITE(frames)
 
@@ -102,3 +103,5 @@ BOOST_AUTO_TEST_CASE(loop_ops_outside_loops) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::frames_test

@@ -5,8 +5,9 @@
 #include "graph/passes/partition.h"
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using troupe::testing::ToyGraph;
+namespace troupe::graph_text_test {
+
+using testing::ToyGraph;
 
 BOOST_AUTO_TEST_SUITE(text_of_graphs)
 
@@ -48,3 +49,5 @@ BOOST_AUTO_TEST_CASE(partitions_can_be_read) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::graph_text_test

@@ -6,10 +6,10 @@
 #include "tests/graph/random_flow.h"
 #include "tests/graph/step_reference.h"
 
-using namespace troupe;
-using namespace troupe::testing;
-
+namespace troupe::liveness_test {
 namespace {
+
+using namespace testing;
 
 bool stays_in_frame(const Node& node) {
   const FlowKind kind = flow_kind(node);
@@ -68,3 +68,5 @@ BOOST_AUTO_TEST_CASE(what_is_implied_holds_in_random_graphs) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::liveness_test

@@ -8,10 +8,10 @@
 #include "tests/graph/random_flow.h"
 #include "tests/graph/step_simulation.h"
 
-using namespace troupe;
-using namespace troupe::testing;
-
+namespace troupe::partition_loops_test {
 namespace {
+
+using namespace testing;
 
 std::vector<DeviceInfo> cpus(size_t n) {
   std::vector<DeviceInfo> devices(n);
@@ -99,3 +99,5 @@ BOOST_AUTO_TEST_CASE(random_control_flow_means_the_same_when_cut) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::partition_loops_test

@@ -8,11 +8,11 @@
 #include "graph/passes/subgraph.h"
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using troupe::testing::says;
-using troupe::testing::ToyGraph;
-
+namespace troupe::partition_test {
 namespace {
+
+using testing::says;
+using testing::ToyGraph;
 
 std::vector<DeviceInfo> devices_named(std::vector<std::string> names) {
   std::vector<DeviceInfo> devices;
@@ -444,3 +444,5 @@ BOOST_AUTO_TEST_CASE(equal_graphs_are_cut_equally) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::partition_test

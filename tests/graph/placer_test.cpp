@@ -4,11 +4,11 @@
 
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using troupe::testing::says;
-using troupe::testing::ToyGraph;
-
+namespace troupe::placer_test {
 namespace {
+
+using testing::says;
+using testing::ToyGraph;
 
 /// Two tasks with one CPU each, and two GPUs on the worker
 const std::vector<DeviceInfo>& cluster() {
@@ -263,3 +263,5 @@ BOOST_AUTO_TEST_CASE(failures_explain) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::placer_test

@@ -4,10 +4,10 @@
 
 #include "tests/graph/flow_graph.h"
 
-using namespace troupe;
-using troupe::testing::FlowGraph;
-
+namespace troupe::plan_test {
 namespace {
+
+using testing::FlowGraph;
 
 Status plan_status(FlowGraph& g, std::vector<Output> feeds = {}, std::vector<Output> fetches = {}) {
   return Plan::make(std::make_shared<const Graph>(g.graph()), feeds, fetches).status();
@@ -116,3 +116,5 @@ BOOST_AUTO_TEST_CASE(feeds_are_checked) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::plan_test

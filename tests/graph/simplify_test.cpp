@@ -7,11 +7,11 @@
 
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using troupe::testing::says;
-using troupe::testing::ToyGraph;
-
+namespace troupe::simplify_test {
 namespace {
+
+using testing::says;
+using testing::ToyGraph;
 
 /// Evaluates scalars of floats. Div refuses to divide by zero.
 Result<std::vector<Tensor>> evaluate(const Graph& graph, const Node& node, std::span<const Tensor> inputs) {
@@ -452,3 +452,5 @@ BOOST_AUTO_TEST_CASE(cycles_are_refused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::simplify_test

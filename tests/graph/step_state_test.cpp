@@ -9,10 +9,10 @@
 #include "tests/graph/random_flow.h"
 #include "tests/graph/step_simulation.h"
 
-using namespace troupe;
-using namespace troupe::testing;
-
+namespace troupe::step_state_test {
 namespace {
+
+using namespace testing;
 
 StepSimulation::Choose in_order() {
   return [](size_t) { return size_t{0}; };
@@ -317,3 +317,5 @@ BOOST_AUTO_TEST_CASE(random_graphs_mean_what_the_rules_say) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::step_state_test

@@ -4,11 +4,11 @@
 
 #include "tests/graph/toy_graph.h"
 
-using namespace troupe;
-using troupe::testing::says;
-using troupe::testing::ToyGraph;
-
+namespace troupe::subgraph_test {
 namespace {
+
+using testing::says;
+using testing::ToyGraph;
 
 Subgraph cut(const ToyGraph& g, std::vector<Output> feeds, std::vector<Output> fetches,
              std::vector<NodeId> targets = {}) {
@@ -137,3 +137,5 @@ BOOST_AUTO_TEST_CASE(names_are_resolved) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::subgraph_test

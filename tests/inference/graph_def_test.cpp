@@ -6,7 +6,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/op_library.h"
 
-namespace troupe::test {
+namespace troupe::test::graph_def_test {
 
 BOOST_AUTO_TEST_SUITE(graph_def)
 
@@ -30,4 +30,4 @@ BOOST_AUTO_TEST_CASE(what_is_no_graph_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::graph_def_test

@@ -15,15 +15,16 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/op_library.h"
+#include "tests/support/project_files.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::model_test {
 namespace {
 
 namespace fs = std::filesystem;
 using Tensors = std::map<std::string, Tensor>;
 
-const std::string models = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/";
+const std::string models = project_path("tests/golden/models/");
 
 /// The inputs of a golden model, and what it yields for them.
 struct Golden {
@@ -340,4 +341,4 @@ BOOST_AUTO_TEST_CASE(a_small_file_of_a_large_image_is_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::model_test

@@ -7,14 +7,15 @@
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
+#include "tests/support/project_files.h"
 
-namespace troupe::test {
+namespace troupe::test::saved_names_test {
 
 BOOST_AUTO_TEST_SUITE(saved_names)
 
 BOOST_AUTO_TEST_CASE(of_models_of_tensorflow_2) {
   RealDisk disk;
-  const std::string file = std::string(TROUPE_SOURCE_DIR) + "/tests/golden/models/functions/saved_model.pb";
+  const std::string file = project_path("tests/golden/models/functions/saved_model.pb");
   const auto meta = value_or_throw(interop::read_saved_model(value_or_throw(read_file(disk, file, 1 << 20)),
                                                              {"serve"}, op_library()->ops));
   std::set<std::string> names;
@@ -39,4 +40,4 @@ BOOST_AUTO_TEST_CASE(of_a_graph_without_a_saver) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::saved_names_test

@@ -12,10 +12,11 @@
 #include "messages/tensor_files/saved_slices.h"
 #include "messages/tensor_files/sorted_table.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::bundle_test {
 namespace {
 
 using test::project_file;
@@ -160,4 +161,4 @@ BOOST_AUTO_TEST_CASE(an_index_cut_short_or_changed_anywhere_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::bundle_test

@@ -4,7 +4,7 @@
 #include "tests/interop/graph_file.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::constants_test {
 namespace {
 
 std::string file(const std::string& dtype, const std::string& tensor) {
@@ -113,4 +113,4 @@ BOOST_AUTO_TEST_CASE(shapes_that_cannot_be) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::constants_test

@@ -10,7 +10,7 @@
 #include "tests/interop/graph_file.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::draw {
+namespace troupe::draw::draw_test {
 namespace {
 
 bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
@@ -133,4 +133,4 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::draw
+}  // namespace troupe::draw::draw_test

@@ -5,7 +5,7 @@
 #include "graph/build/graph_text.h"
 #include "tests/interop/graph_file.h"
 
-namespace troupe::test {
+namespace troupe::test::functions_test {
 namespace {
 
 std::string function(const std::string& name, const std::string& inputs, const std::string& outputs,
@@ -351,4 +351,4 @@ BOOST_AUTO_TEST_CASE(functions_that_multiply) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::functions_test

@@ -15,7 +15,7 @@
 #include "tests/interop/graph_file.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::golden {
+namespace troupe::golden::golden_case_test {
 namespace {
 
 using test::attr;
@@ -271,4 +271,4 @@ BOOST_AUTO_TEST_CASE(everything_else_must_be_equal) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::golden
+}  // namespace troupe::golden::golden_case_test

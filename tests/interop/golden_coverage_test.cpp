@@ -6,9 +6,10 @@
 #include "apps/golden/golden_case.h"
 #include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::golden {
+namespace troupe::golden::golden_coverage_test {
 namespace {
 
 // Random numbers are Troupe's own; so are the ends of partitions, and updates in rounds. No client of TensorFlow builds a
@@ -113,4 +114,4 @@ BOOST_AUTO_TEST_CASE(every_op_has_a_case) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::golden
+}  // namespace troupe::golden::golden_coverage_test

@@ -4,10 +4,11 @@
 
 #include "actors/runtime.h"
 #include "tests/interop/graph_file.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::golden_graphs_test {
 namespace {
 
 std::string golden(const std::string& name) { return project_file("tests/golden/graphs/" + name); }
@@ -130,4 +131,4 @@ BOOST_AUTO_TEST_CASE(the_gradient_of_a_loop_is_read) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::golden_graphs_test

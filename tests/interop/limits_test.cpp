@@ -5,7 +5,7 @@
 #include "tests/interop/graph_file.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::limits_test {
 namespace {
 
 void check_refused(std::string_view bytes, const std::string& message,
@@ -110,4 +110,4 @@ BOOST_AUTO_TEST_CASE(every_byte_changed) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::limits_test

@@ -10,11 +10,12 @@
 #include "messages/env/real_disk.h"
 #include "messages/tensor_files/sorted_table.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 #include "tests/support/sorted_table_bytes.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::interop {
+namespace troupe::interop::partitioned_test {
 namespace {
 
 using test::project_file;
@@ -305,4 +306,4 @@ BOOST_AUTO_TEST_CASE(data_of_parts_that_is_damaged) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::interop
+}  // namespace troupe::interop::partitioned_test

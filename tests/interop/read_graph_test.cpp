@@ -3,7 +3,7 @@
 #include "graph/build/graph_text.h"
 #include "tests/interop/graph_file.h"
 
-namespace troupe::test {
+namespace troupe::test::read_graph_test {
 namespace {
 
 void check_refused(const std::string& text, const std::string& message) {
@@ -280,4 +280,4 @@ BOOST_AUTO_TEST_CASE(what_needs_the_nodes_of_a_saver_is_left_out_with_it) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::read_graph_test

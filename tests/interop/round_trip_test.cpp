@@ -12,8 +12,9 @@
 #include "kernels/constructors.h"
 #include "tests/interop/graph_file.h"
 #include "tests/kernels/cases/all_cases.h"
+#include "tests/support/project_files.h"
 
-namespace troupe::test {
+namespace troupe::test::round_trip_test {
 namespace {
 
 using interop::Format;
@@ -238,4 +239,4 @@ BOOST_AUTO_TEST_CASE(segments_in_functions) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::round_trip_test

@@ -15,10 +15,11 @@
 #include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::start_up_test {
 namespace {
 
 std::string golden(const std::string& name) { return project_file("tests/golden/graphs/" + name); }
@@ -206,4 +207,4 @@ BOOST_AUTO_TEST_CASE(notes_that_make_no_sense_are_passed_over) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::start_up_test

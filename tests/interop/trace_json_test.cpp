@@ -5,7 +5,7 @@
 
 #include "apps/trace/trace_json.h"
 
-namespace troupe::trace {
+namespace troupe::trace::trace_json_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -101,4 +101,4 @@ BOOST_AUTO_TEST_CASE(slices_that_overlap_get_tracks_of_their_own) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::trace
+}  // namespace troupe::trace::trace_json_test

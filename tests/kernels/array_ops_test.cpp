@@ -5,7 +5,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::array_ops_test {
 namespace {
 
 Attributes axis(int64_t value) { return {{"axis", value}}; }
@@ -278,4 +278,4 @@ BOOST_AUTO_TEST_CASE(unique_keeps_the_first_of_each) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::array_ops_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/op_case.h"
 
-namespace troupe::test {
+namespace troupe::test::batch_norm_test {
 namespace {
 
 const Attributes inference{{"is_training", false}, {"epsilon", 0.0F}};
@@ -41,4 +41,4 @@ BOOST_AUTO_TEST_CASE(large_means_do_not_spoil_the_variance) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::batch_norm_test

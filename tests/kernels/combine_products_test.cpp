@@ -10,10 +10,10 @@
 #include "tests/kernels/subgraph_runner.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::combine_products_test {
 namespace {
+
+using namespace test;
 
 constexpr int64_t units = 64;
 
@@ -86,3 +86,5 @@ BOOST_AUTO_TEST_CASE(other_sums_stay) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::combine_products_test

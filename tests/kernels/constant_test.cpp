@@ -4,7 +4,7 @@
 
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::constant_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(constants)
@@ -56,4 +56,4 @@ BOOST_AUTO_TEST_CASE(numbers_that_are_none_are_found) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::constant_test

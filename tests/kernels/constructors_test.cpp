@@ -6,7 +6,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::constructors_test {
 BOOST_AUTO_TEST_SUITE(constructors)
 
 // Numbers take the type of the other inputs, axes that are left out mean all axes, and lists are lists of edges.
@@ -56,4 +56,4 @@ BOOST_AUTO_TEST_CASE(tensors_of_other_graphs_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::constructors_test

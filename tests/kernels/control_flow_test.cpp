@@ -6,10 +6,10 @@
 #include "tests/support/op_library.h"
 #include "tests/support/partitioned_runtime.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::control_flow_test {
 namespace {
+
+using namespace test;
 
 struct Fixture {
   std::shared_ptr<const OpLibrary> library = op_library();
@@ -173,3 +173,5 @@ BOOST_AUTO_TEST_CASE(a_failure_inside_a_partitioned_loop) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::control_flow_test

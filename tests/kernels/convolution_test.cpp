@@ -8,7 +8,7 @@
 #include "kernels/loops/winograd.h"
 #include "tests/support/op_case.h"
 
-namespace troupe {
+namespace troupe::convolution_test {
 namespace {
 
 struct Sample {
@@ -107,4 +107,4 @@ BOOST_AUTO_TEST_CASE(the_first_convolution_of_a_thread_has_the_same_bits_as_late
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::convolution_test

@@ -6,7 +6,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/says.h"
 
-namespace troupe::test {
+namespace troupe::test::custom_gradient_test {
 namespace {
 
 struct Fixture : LocalGraph {
@@ -78,4 +78,4 @@ BOOST_AUTO_TEST_CASE(a_builder_that_was_dropped_is_an_error) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::custom_gradient_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/op_case.h"
 
-namespace troupe::test {
+namespace troupe::test::decompositions_test {
 namespace {
 
 constexpr std::array matrix_types = {DType::Float, DType::Double, DType::Complex64, DType::Complex128};
@@ -116,4 +116,4 @@ BOOST_AUTO_TEST_CASE(the_former_op_has_eigenvalues_above_their_vectors) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::decompositions_test

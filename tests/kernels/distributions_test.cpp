@@ -10,7 +10,7 @@
 #include "tests/support/local_host.h"
 #include "tests/support/op_case.h"
 
-namespace troupe::test {
+namespace troupe::test::distributions_test {
 namespace {
 
 constexpr int draws = 20'000;
@@ -287,4 +287,4 @@ BOOST_AUTO_TEST_CASE(deterministic_fractional_pools_repeat_their_sequences) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::distributions_test

@@ -7,7 +7,7 @@
 #include "graph/build/gradients.h"
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::flow_gradients_test {
 namespace {
 
 using Values = std::span<const Output>;
@@ -268,4 +268,4 @@ BOOST_AUTO_TEST_CASE(a_gradient_inside_a_loop_by_what_the_loop_begins_with_is_re
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::flow_gradients_test

@@ -5,7 +5,7 @@
 #include "graph/build/gradients.h"
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::functional_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -127,4 +127,4 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_iterated_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::functional_test

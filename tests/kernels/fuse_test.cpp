@@ -10,7 +10,7 @@
 #include "tests/support/op_case.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::fuse_test {
 namespace {
 
 Tensor random(const Shape& shape, uint64_t seed) {
@@ -311,4 +311,4 @@ BOOST_AUTO_TEST_CASE(programs_that_make_no_sense_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::fuse_test

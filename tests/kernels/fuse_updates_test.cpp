@@ -11,7 +11,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/op_library.h"
 
-namespace troupe::test {
+namespace troupe::test::fuse_updates_test {
 namespace {
 
 struct Fixture {
@@ -175,4 +175,4 @@ BOOST_AUTO_TEST_CASE(a_node_carries_out_a_limited_number_of_updates) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::fuse_updates_test

@@ -6,9 +6,10 @@
 
 #include "tests/support/golden_values.h"
 #include "tests/support/op_coverage.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::golden_test {
 namespace {
 
 struct GoldenCase {
@@ -176,4 +177,4 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::golden_test

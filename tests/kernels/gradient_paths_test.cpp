@@ -6,7 +6,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/says.h"
 
-namespace troupe::test {
+namespace troupe::test::gradient_paths_test {
 namespace {
 
 struct Fixture : LocalGraph {
@@ -83,4 +83,4 @@ BOOST_AUTO_TEST_CASE(constants_of_a_shape_carry_no_gradient) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::gradient_paths_test

@@ -7,7 +7,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/says.h"
 
-namespace troupe::test {
+namespace troupe::test::host_functions_test {
 namespace {
 
 using Values = std::vector<Tensor>;
@@ -115,4 +115,4 @@ BOOST_AUTO_TEST_CASE(no_gradient_passes_a_function_without_one) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::host_functions_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::images_test {
 namespace {
 
 Attributes with_seed(int64_t seed) { return {{"seed", seed}}; }
@@ -120,4 +120,4 @@ BOOST_AUTO_TEST_CASE(a_crop_ends_in_the_image_where_floats_do_not_tell_pixels_ap
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::images_test

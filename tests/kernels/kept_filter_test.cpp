@@ -11,7 +11,7 @@
 #include "tests/support/op_case.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::kept_filter_test {
 namespace {
 
 Tensor floats(const Shape& shape, uint64_t seed) {
@@ -167,4 +167,4 @@ BOOST_AUTO_TEST_CASE(products_of_few_rows_are_those_of_many) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::kept_filter_test

@@ -8,7 +8,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/op_case.h"
 
-namespace troupe::test {
+namespace troupe::test::layer_norm_test {
 namespace {
 
 constexpr float epsilon = 0.125F;
@@ -73,4 +73,4 @@ BOOST_AUTO_TEST_CASE(large_means_do_not_spoil_the_variance) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::layer_norm_test

@@ -11,10 +11,10 @@
 #include "tests/kernels/subgraph_runner.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::loop_layouts_test {
 namespace {
+
+using namespace test;
 
 struct Fixture : SubgraphRunner {
   Graph graph{library->ops};
@@ -174,3 +174,5 @@ BOOST_AUTO_TEST_CASE(a_variable_is_transposed_after_what_the_loop_waits_for) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::loop_layouts_test

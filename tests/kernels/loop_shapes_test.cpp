@@ -13,10 +13,10 @@
 #include "tests/kernels/subgraph_runner.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::loop_shapes_test {
 namespace {
+
+using namespace test;
 
 struct Fixture : SubgraphRunner {
   Graph graph{library->ops};
@@ -231,3 +231,5 @@ BOOST_AUTO_TEST_CASE(a_recurrent_layer_is_simplified_and_fused) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::loop_shapes_test

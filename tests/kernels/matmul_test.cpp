@@ -11,7 +11,7 @@
 #include "kernels/loops/gemm.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::matmul_test {
 namespace {
 
 /// Small integers, so that sums are exact in every type.
@@ -217,4 +217,4 @@ BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::matmul_test

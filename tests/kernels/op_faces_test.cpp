@@ -5,9 +5,10 @@
 #include "kernels/face/ops_document.h"
 #include "tests/support/gpu_library.h"
 #include "tests/support/op_library.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::op_faces_test {
 
 BOOST_AUTO_TEST_SUITE(op_faces)
 
@@ -24,4 +25,4 @@ BOOST_AUTO_TEST_CASE(document) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::op_faces_test

@@ -11,7 +11,7 @@
 #include "tests/support/gradient_check.h"
 #include "tests/support/op_coverage.h"
 
-namespace troupe::test {
+namespace troupe::test::op_table_test {
 namespace {
 
 /// The thread of the tests computes beside those of a pool, with denormal floats treated as zero like in every step.
@@ -364,4 +364,4 @@ BOOST_AUTO_TEST_CASE(integers_on_the_host_have_no_kernel_of_gpus) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::op_table_test

@@ -4,7 +4,7 @@
 #include "graph/build/gradients.h"
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::optionals_test {
 namespace {
 
 struct Fixture : LocalGraph {
@@ -91,4 +91,4 @@ BOOST_AUTO_TEST_CASE(optionals_lie_in_optionals_and_lists_but_not_without_end) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::optionals_test

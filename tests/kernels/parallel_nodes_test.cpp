@@ -7,7 +7,7 @@
 
 #include "tests/kernels/step_fixture.h"
 
-namespace troupe::test {
+namespace troupe::test::parallel_nodes_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -220,4 +220,4 @@ BOOST_AUTO_TEST_CASE(many_nodes_give_the_same_results_as_on_one_thread) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::parallel_nodes_test

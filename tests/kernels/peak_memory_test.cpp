@@ -10,10 +10,10 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::peak_memory_test {
 namespace {
+
+using namespace test;
 
 constexpr int64_t batch = 512;
 
@@ -74,3 +74,5 @@ BOOST_AUTO_TEST_CASE(known_shapes_spread_and_must_fit) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::peak_memory_test

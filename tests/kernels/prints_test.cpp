@@ -7,7 +7,7 @@
 
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::prints_test {
 namespace {
 
 /// Keeps what the program writes to a stream while this object lives.
@@ -80,4 +80,4 @@ BOOST_AUTO_TEST_CASE(print_v2_writes_to_the_stream_that_it_names) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::prints_test

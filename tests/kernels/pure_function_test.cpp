@@ -9,7 +9,7 @@
 #include "tests/support/local_host.h"
 #include "tests/support/op_library.h"
 
-namespace troupe {
+namespace troupe::pure_function_test {
 namespace {
 
 struct Fixture {
@@ -82,4 +82,4 @@ BOOST_AUTO_TEST_CASE(conditions_calls_and_random_numbers_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::pure_function_test

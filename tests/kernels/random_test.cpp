@@ -7,7 +7,7 @@
 #include "kernels/loops/philox.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::random_test {
 namespace {
 
 using Words = std::array<uint32_t, 4>;
@@ -148,4 +148,4 @@ BOOST_AUTO_TEST_CASE(any_number_of_threads_gives_the_same_bits) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::random_test

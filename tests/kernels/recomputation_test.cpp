@@ -9,10 +9,10 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::recomputation_test {
 namespace {
+
+using namespace test;
 
 constexpr int64_t length = 1 << 16;  // elements of a tensor
 constexpr int64_t parts = 8;
@@ -121,3 +121,5 @@ BOOST_FIXTURE_TEST_CASE(loops_in_segments_keep_their_values, LocalGraph) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::recomputation_test

@@ -14,7 +14,7 @@
 #include "tests/support/local_host.h"
 #include "tests/support/op_library.h"
 
-namespace troupe::test {
+namespace troupe::test::second_device_test {
 namespace {
 
 constexpr const char* type = "DELAYED";
@@ -174,4 +174,4 @@ BOOST_AUTO_TEST_CASE(an_op_without_a_function_of_its_own_is_refused_by_name) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::second_device_test

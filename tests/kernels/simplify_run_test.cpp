@@ -12,10 +12,10 @@
 #include "tests/kernels/subgraph_runner.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::simplify_run_test {
 namespace {
+
+using namespace test;
 
 struct Fixture : SubgraphRunner {
   size_t fused = 0;  ///< how many nodes disappeared
@@ -209,3 +209,5 @@ BOOST_AUTO_TEST_CASE(reductions_along_no_axis_keep_their_bits) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::simplify_run_test

@@ -10,10 +10,10 @@
 #include "tests/kernels/subgraph_runner.h"
 #include "tests/support/run_op.h"
 
-using namespace troupe;
-using namespace troupe::test;
-
+namespace troupe::stabilize_test {
 namespace {
+
+using namespace test;
 
 struct Fixture : SubgraphRunner {
   Graph graph{library->ops};
@@ -109,3 +109,5 @@ BOOST_AUTO_TEST_CASE(a_variable_is_not_read_again) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::stabilize_test

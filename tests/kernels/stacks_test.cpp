@@ -4,7 +4,7 @@
 #include "graph/build/control_flow.h"
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::stacks_test {
 namespace {
 
 struct Fixture : LocalGraph {
@@ -97,4 +97,4 @@ BOOST_AUTO_TEST_CASE(a_stack_is_no_variable) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::stacks_test

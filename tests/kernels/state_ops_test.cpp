@@ -6,7 +6,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::state_ops_test {
 namespace {
 
 struct Fixture : LocalGraph {
@@ -128,4 +128,4 @@ BOOST_AUTO_TEST_CASE(a_loop_carries_a_reference) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::state_ops_test

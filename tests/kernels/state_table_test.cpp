@@ -3,7 +3,7 @@
 
 #include "kernels/core/state.h"
 
-namespace troupe {
+namespace troupe::state_table_test {
 namespace {
 
 struct Fixture {
@@ -68,4 +68,4 @@ BOOST_AUTO_TEST_CASE(a_reset_drops_what_nodes_put_into_the_named_containers) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::state_table_test

@@ -6,8 +6,9 @@
 
 #include "tests/kernels/step_fixture.h"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::step_memory_test {
+
+using namespace test;
 
 BOOST_FIXTURE_TEST_SUITE(step_memory, StepFixture)
 
@@ -131,3 +132,5 @@ BOOST_AUTO_TEST_CASE(repeated_steps_need_no_more_memory) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::step_memory_test

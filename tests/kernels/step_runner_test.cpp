@@ -9,8 +9,9 @@
 #include "tests/kernels/step_fixture.h"
 #include "tests/support/delayed_device.h"
 
-using namespace troupe;
-using namespace troupe::test;
+namespace troupe::step_runner_test {
+
+using namespace test;
 
 BOOST_FIXTURE_TEST_SUITE(step_runner, StepFixture)
 
@@ -331,3 +332,5 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_step_waits_for_its_device, DelayedFixture) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::step_runner_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::strided_copy_test {
 namespace {
 
 /// Copies element by element, in order.
@@ -106,4 +106,4 @@ BOOST_AUTO_TEST_CASE(elements_of_every_size) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::strided_copy_test

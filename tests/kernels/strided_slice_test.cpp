@@ -3,7 +3,7 @@
 
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::strided_slice_test {
 namespace {
 
 struct Masks {
@@ -79,4 +79,4 @@ BOOST_AUTO_TEST_CASE(the_gradient_lies_where_the_slice_was) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::strided_slice_test

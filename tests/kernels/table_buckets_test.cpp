@@ -8,7 +8,7 @@
 
 #include "devices/pool.h"
 
-namespace troupe {
+namespace troupe::table_buckets_test {
 namespace {
 
 TableSpec longs() { return {"t", TableKind::Mutable, DType::Int64, DType::Int64, Shape{}, 4, 0.8f}; }
@@ -55,4 +55,4 @@ BOOST_AUTO_TEST_CASE(any_sequence_of_changes_does_what_a_map_does) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::table_buckets_test

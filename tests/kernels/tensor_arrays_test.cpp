@@ -5,7 +5,7 @@
 #include "graph/build/gradients.h"
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::tensor_arrays_test {
 namespace {
 
 /// An array and the flow after the last op on it.
@@ -197,4 +197,4 @@ BOOST_AUTO_TEST_CASE(a_gradient_array_has_no_gradient) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::tensor_arrays_test

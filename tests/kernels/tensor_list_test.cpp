@@ -7,7 +7,7 @@
 #include "tests/support/delayed_device.h"
 #include "tests/support/local_graph.h"
 
-namespace troupe::test {
+namespace troupe::test::tensor_list_test {
 namespace {
 
 struct Fixture : LocalGraph {
@@ -139,4 +139,4 @@ BOOST_AUTO_TEST_CASE(elements_may_lie_in_the_memory_of_a_device) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::tensor_list_test

@@ -6,7 +6,7 @@
 #include "kernels/runtime/apply_update.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::update_ops_test {
 namespace {
 
 Tensor scalar(float value) { return Tensor::scalar(value); }
@@ -258,4 +258,4 @@ BOOST_AUTO_TEST_CASE(large_updates_give_the_same_bits_for_any_number_of_threads)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::update_ops_test

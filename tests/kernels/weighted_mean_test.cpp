@@ -9,7 +9,7 @@
 #include "kernels/loops/weighted_rows.h"
 #include "tests/support/run_op.h"
 
-namespace troupe {
+namespace troupe::weighted_mean_test {
 namespace {
 
 template <class T>
@@ -147,4 +147,4 @@ BOOST_AUTO_TEST_CASE(rows_that_do_not_fit_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::weighted_mean_test

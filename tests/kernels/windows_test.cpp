@@ -6,7 +6,7 @@
 #include "tests/support/run_op.h"
 #include "tests/support/says.h"
 
-namespace troupe::test {
+namespace troupe::test::windows_test {
 namespace {
 
 /// "output before after", or why there is none.
@@ -60,4 +60,4 @@ BOOST_AUTO_TEST_CASE(axes_of_data_formats) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::windows_test

@@ -4,7 +4,7 @@
 
 #include <unordered_set>
 
-namespace troupe {
+namespace troupe::address_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(address)
@@ -31,4 +31,4 @@ BOOST_AUTO_TEST_CASE(tells_its_parts) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::address_test

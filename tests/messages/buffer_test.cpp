@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace troupe {
+namespace troupe::buffer_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(buffer)
@@ -75,4 +75,4 @@ BOOST_AUTO_TEST_CASE(an_impossible_size_is_an_error) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::buffer_test

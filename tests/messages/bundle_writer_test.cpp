@@ -13,7 +13,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::bundle_writer_test {
 namespace {
 
 Tensor numbers(const Shape& shape, float first = 0) {
@@ -200,4 +200,4 @@ BOOST_AUTO_TEST_CASE(a_full_disk_leaves_no_file_behind) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::bundle_writer_test

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace troupe {
+namespace troupe::completion_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(completion)
@@ -61,4 +61,4 @@ BOOST_AUTO_TEST_CASE(threads_may_race_to_complete_and_to_wait) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::completion_test

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace troupe {
+namespace troupe::crc32c_test {
 namespace {
 
 BOOST_AUTO_TEST_CASE(checksums_are_those_of_the_standard) {
@@ -30,4 +30,4 @@ BOOST_AUTO_TEST_CASE(the_mask_changes_a_checksum) {
 }
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::crc32c_test

@@ -5,7 +5,7 @@
 #include <climits>
 #include <vector>
 
-namespace troupe {
+namespace troupe::device_name_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(device_name)
@@ -146,4 +146,4 @@ BOOST_AUTO_TEST_CASE(merges_to_the_union) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::device_name_test

@@ -13,7 +13,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::disk_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(disk)
@@ -332,4 +332,4 @@ BOOST_AUTO_TEST_CASE(a_seed_replays_identically) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::disk_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace troupe {
+namespace troupe::dtype_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(dtype)
@@ -113,4 +113,4 @@ BOOST_AUTO_TEST_CASE(kinds) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::dtype_test

@@ -10,7 +10,7 @@
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/message_reader.h"
 
-namespace troupe {
+namespace troupe::frame_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(frame)
@@ -379,4 +379,4 @@ BOOST_AUTO_TEST_CASE(no_damage_to_a_loan_does_harm) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::frame_test

@@ -7,7 +7,7 @@
 #include "tests/support/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::glob_test {
 namespace {
 
 using Paths = std::vector<std::string>;
@@ -100,4 +100,4 @@ BOOST_AUTO_TEST_CASE(no_pattern_leaves_the_roots) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::glob_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace troupe {
+namespace troupe::json_text_test {
 namespace {
 
 const std::string hostile = "a\"b\\c\nd\x01\xc3\xa4";
@@ -35,4 +35,4 @@ BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_are_null) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::json_text_test

@@ -10,7 +10,7 @@
 #include "messages/wire/message_reader.h"
 #include "messages/wire/wire.h"
 
-namespace troupe {
+namespace troupe::message_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(message)
@@ -233,4 +233,4 @@ BOOST_AUTO_TEST_CASE(addresses_travel) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::message_test

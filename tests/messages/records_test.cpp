@@ -8,7 +8,7 @@
 #include "tests/support/compressed.h"
 #include "tests/support/memory_disk.h"
 
-namespace troupe {
+namespace troupe::records_test {
 namespace {
 
 using Records = std::vector<std::string>;
@@ -203,4 +203,4 @@ BOOST_AUTO_TEST_CASE(the_first_bytes_say_how_a_file_is_compressed) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::records_test

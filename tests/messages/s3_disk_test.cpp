@@ -13,7 +13,7 @@
 #include "messages/objects/s3_client.h"
 #include "tests/support/s3_server.h"
 
-namespace troupe {
+namespace troupe::s3_disk_test {
 namespace {
 
 using Failure = test::S3Server::Failure;
@@ -246,4 +246,4 @@ BOOST_AUTO_TEST_CASE(paths_say_where_a_file_is) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::s3_disk_test

@@ -13,7 +13,7 @@
 #include "tests/support/sorted_table_bytes.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::saved_slices_test {
 namespace {
 
 constexpr int64_t all = TensorSlice::all;
@@ -155,4 +155,4 @@ BOOST_AUTO_TEST_CASE(a_changed_or_truncated_file_is_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::saved_slices_test

@@ -36,7 +36,7 @@
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/message_reader.h"
 
-namespace troupe {
+namespace troupe::schema_test {
 namespace {
 
 template <class... T>
@@ -108,4 +108,4 @@ BOOST_AUTO_TEST_CASE(every_message_can_be_received) {
 }
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::schema_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace troupe {
+namespace troupe::shape_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(shape)
@@ -82,4 +82,4 @@ BOOST_AUTO_TEST_CASE(axes_count_from_both_ends) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::shape_test

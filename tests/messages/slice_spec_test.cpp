@@ -3,7 +3,7 @@
 
 #include "messages/tensor_files/tensor_slice.h"
 
-namespace troupe {
+namespace troupe::slice_spec_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(slice_specs)
@@ -63,4 +63,4 @@ BOOST_AUTO_TEST_CASE(slices_cover_a_shape_exactly_once) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::slice_spec_test

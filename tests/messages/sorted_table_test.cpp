@@ -9,7 +9,7 @@
 #include "tests/support/sorted_table_bytes.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe {
+namespace troupe::sorted_table_test {
 namespace {
 
 using Entries = std::map<std::string, std::string>;
@@ -128,4 +128,4 @@ BOOST_AUTO_TEST_CASE(compressed_blocks_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::sorted_table_test

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace troupe {
+namespace troupe::status_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(status)
@@ -93,4 +93,4 @@ BOOST_AUTO_TEST_CASE(errors_say_how_to_exit) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::status_test

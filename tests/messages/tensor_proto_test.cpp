@@ -4,7 +4,7 @@
 
 #include "messages/protobuf/tensor_proto.h"
 
-namespace troupe::test {
+namespace troupe::test::tensor_proto_test {
 namespace {
 
 using protobuf::TensorProto;
@@ -69,4 +69,4 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_tensor) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::tensor_proto_test

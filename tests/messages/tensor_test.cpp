@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace troupe {
+namespace troupe::tensor_test {
 namespace {
 
 BOOST_AUTO_TEST_SUITE(tensor)
@@ -110,4 +110,4 @@ BOOST_AUTO_TEST_CASE(identity_is_of_bits) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::tensor_test

@@ -8,6 +8,7 @@
 #include "kernels/loops/cast.h"
 #include "kernels/ops/quantized/views.h"
 #include "tests/support/op_coverage.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_on_device.h"
 
 namespace troupe::test {

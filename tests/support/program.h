@@ -1,5 +1,5 @@
 // Program: a child process of a test. The test can read its output,
-// and kills it at the end. TROUPE_PROGRAM is the program under test.
+// and kills it at the end.
 #pragma once
 
 #include <sys/types.h>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
-#include <fstream>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -190,21 +188,6 @@ std::string text_of(const Tensor& tensor) {
               for (size_t i = 0; i < tensor.as<T>().size() && i < 32; ++i) out << ' ' << tensor.as<T>()[i];
             });
   return out.str();
-}
-
-std::string project_path(const std::string& path) { return TROUPE_SOURCE_DIR "/" + path; }
-
-std::string project_file(const std::string& path) {
-  std::ifstream file(project_path(path));
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::vector<std::string> project_files(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(project_path(folder)))
-    paths.push_back(folder + "/" + entry.path().filename().string());
-  std::ranges::sort(paths);
-  return paths;
 }
 
 Tensor floats(const Shape& shape, std::initializer_list<float> values) {

@@ -43,13 +43,6 @@ void check_refused(const std::string& op, const std::vector<Tensor>& inputs, con
 /// Returns "float[2] 1 2", for messages.
 std::string text_of(const Tensor& tensor);
 
-/// Returns the path of a file of the project, given its path inside the project.
-std::string project_path(const std::string& path);
-/// Returns the content of a file of the project; empty if it does not exist.
-std::string project_file(const std::string& path);
-/// Returns the paths of the files in a folder of the project, sorted, inside the project.
-std::vector<std::string> project_files(const std::string& folder);
-
 /// Short forms for tensors.
 Tensor floats(const Shape& shape, std::initializer_list<float> values);
 Tensor ints(std::initializer_list<int32_t> values);

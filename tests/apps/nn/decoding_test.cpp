@@ -9,7 +9,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::nn {
+namespace troupe::nn::decoding_test {
 namespace {
 
 constexpr int64_t ids = 4, end = 3, start = 0, max_steps = 4;
@@ -155,4 +155,4 @@ BOOST_AUTO_TEST_CASE(wrong_options_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::nn
+}  // namespace troupe::nn::decoding_test

@@ -17,9 +17,10 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/local_graph.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::embedding_test {
 namespace {
 
 using nn::PartitionedVariable;
@@ -415,4 +416,4 @@ BOOST_AUTO_TEST_CASE(labels_that_are_no_classes_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::embedding_test

@@ -11,7 +11,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 
-namespace troupe {
+namespace troupe::gradient_compression_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -78,4 +78,4 @@ BOOST_AUTO_TEST_CASE(wrong_forms_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe
+}  // namespace troupe::gradient_compression_test

@@ -8,9 +8,10 @@
 #include <random>
 #include <set>
 
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::language_test {
 namespace {
 
 constexpr int64_t time_steps = 32, batch = 32;
@@ -140,4 +141,4 @@ BOOST_AUTO_TEST_CASE(transformers_predict_characters) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::language_test

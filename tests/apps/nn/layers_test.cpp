@@ -11,9 +11,10 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/golden_values.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::layers_test {
 namespace {
 
 using Arrays = std::map<std::string, Tensor>;
@@ -344,4 +345,4 @@ BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float)
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::layers_test

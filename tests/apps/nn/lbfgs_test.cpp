@@ -8,9 +8,10 @@
 #include "kernels/constructors.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/op_case.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::lbfgs_test {
 namespace {
 
 /// Expects the elements of one row of `all` along the first dimension.
@@ -81,4 +82,4 @@ BOOST_AUTO_TEST_CASE(refuses_variables_of_two_types_and_an_empty_history) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::lbfgs_test

@@ -11,7 +11,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::loss_scaling_test {
 namespace {
 
 /// A weight of half whose loss is weight * fed, and momentum.
@@ -88,4 +88,4 @@ BOOST_AUTO_TEST_CASE(scales_must_be_positive) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::loss_scaling_test

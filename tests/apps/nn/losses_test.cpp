@@ -9,7 +9,7 @@
 #include "actors/runtime.h"
 #include "kernels/constructors.h"
 
-namespace troupe {
+namespace troupe::losses_test {
 namespace {
 
 using Loss = std::function<Output(const Scope&, Output, Output)>;
@@ -194,4 +194,4 @@ BOOST_AUTO_TEST_CASE(what_is_not_defined_is_no_number) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe
+}  // namespace troupe::losses_test

@@ -7,7 +7,7 @@
 #include "tests/support/op_case.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::models_test {
 namespace {
 
 using Model = std::function<Output(const nn::Network&, Output images, int64_t classes)>;
@@ -75,4 +75,4 @@ BOOST_AUTO_TEST_CASE(learn_a_batch) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::models_test

@@ -13,9 +13,10 @@
 #include "apps/nn/weight_averages.h"
 #include "kernels/constructors.h"
 #include "tests/support/golden_values.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
-namespace troupe::test {
+namespace troupe::test::optimizer_test {
 namespace {
 
 using Arrays = std::map<std::string, Tensor>;
@@ -290,4 +291,4 @@ BOOST_AUTO_TEST_CASE(mistakes_are_refused) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-}  // namespace troupe::test
+}  // namespace troupe::test::optimizer_test

@@ -11,7 +11,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::partitioned_variable_test {
 namespace {
 
 using nn::Partitioning;
@@ -186,4 +186,4 @@ BOOST_AUTO_TEST_CASE(wrong_parts_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::partitioned_variable_test

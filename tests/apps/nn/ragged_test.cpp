@@ -10,7 +10,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/op_case.h"
 
-namespace troupe::test {
+namespace troupe::test::ragged_test {
 namespace {
 
 using nn::NestedRagged;
@@ -263,4 +263,4 @@ BOOST_AUTO_TEST_CASE(gradients_are_those_of_finite_differences) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::ragged_test

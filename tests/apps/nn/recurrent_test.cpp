@@ -10,7 +10,7 @@
 #include "tests/support/local_graph.h"
 #include "tests/support/op_case.h"
 
-namespace troupe::test {
+namespace troupe::test::recurrent_test {
 namespace {
 
 constexpr int64_t batch = 3, features = 4, units = 5;
@@ -172,4 +172,4 @@ BOOST_AUTO_TEST_CASE(lengths_of_another_type_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::recurrent_test

@@ -11,7 +11,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_folder.h"
 
-namespace troupe::test {
+namespace troupe::test::saver_test {
 namespace {
 
 using nn::PartitionStrategy;
@@ -78,4 +78,4 @@ BOOST_AUTO_TEST_CASE(some_parts_alone_are_not_saved) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::saver_test

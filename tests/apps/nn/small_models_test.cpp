@@ -11,10 +11,11 @@
 #include "mixture_of_experts.h"
 #include "regression.h"
 #include "tests/support/op_case.h"
+#include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 #include "word2vec.h"
 
-namespace troupe::test {
+namespace troupe::test::small_models_test {
 namespace {
 
 struct Model {
@@ -173,4 +174,4 @@ BOOST_AUTO_TEST_CASE(losses_over_sampled_classes_change_few_rows) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::small_models_test

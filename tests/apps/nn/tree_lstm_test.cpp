@@ -7,7 +7,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/golden_values.h"
 
-namespace troupe::test {
+namespace troupe::test::tree_lstm_test {
 namespace {
 
 using models::Tree;
@@ -125,4 +125,4 @@ BOOST_AUTO_TEST_CASE(trees_that_are_none_are_refused) {
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
-}  // namespace troupe::test
+}  // namespace troupe::test::tree_lstm_test
