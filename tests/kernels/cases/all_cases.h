@@ -8,6 +8,16 @@ namespace troupe::test {
 /// Returns all cases, which are made once.
 const OpCases& all_cases();
 
+/// Short forms for inputs. What is random has elements between 1 and 9.
+inline Tensor one(double value = 1) { return doubles({}, {value}); }
+inline Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
+inline Tensor text(const std::string& value) { return Tensor::scalar<std::string>(value); }
+inline Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
+inline Tensor rows(int64_t count, uint64_t seed = 1) { return filled(Shape{count, 5}, seed); }
+inline Tensor image(const Shape& shape, DType dtype = f32) { return converted(filled(shape), dtype); }
+/// Too many elements for finite differences: floats.
+inline Tensor large(const Shape& shape, uint64_t seed = 1) { return converted(filled(shape, seed), f32); }
+
 void add_array_cases(OpCases& cases);
 void add_box_cases(OpCases& cases);
 void add_clip_cases(OpCases& cases);

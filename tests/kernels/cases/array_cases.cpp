@@ -6,11 +6,7 @@ namespace {
 
 Tensor box() { return random_doubles(Shape{2, 3, 5}, 1, 9, 31); }
 Tensor none() { return random_doubles(Shape{0, 2}, 0, 1); }
-Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
 Attributes number(const char* name, int64_t value) { return {{name, value}}; }
-
-Tensor rows(int64_t count, uint64_t seed = 1) { return random_doubles(Shape{count, 5}, 1, 9, seed); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
 
 void add_shape_cases(OpCases& cases) {
   for (const char* op : {"Shape", "Size", "ShapeN", "Rank"}) {

@@ -6,7 +6,6 @@
 namespace troupe::test {
 namespace {
 
-Tensor image(const Shape& shape, DType dtype = f32) { return converted(random_doubles(shape, 1, 9), dtype); }
 Tensor scalar(float value) { return floats({}, {value}); }
 
 void add_suppressions(OpCases& cases) {

@@ -4,8 +4,6 @@
 namespace troupe::test {
 namespace {
 
-Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-Tensor large(const Shape& shape, uint64_t seed = 1) { return converted(filled(shape, seed), f32); }
 Attributes equation(const char* text) { return {{"equation", std::string(text)}}; }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string message(uint32_t number, std::string_view content) {
 
 // ---- Features: a list in the binary form
 
-std::string words(std::initializer_list<std::string> values) {
+std::string word_list(std::initializer_list<std::string> values) {
   std::string list;
   for (const std::string& value : values) list += message(1, value);
   return message(1, list);
@@ -29,7 +29,7 @@ std::string reals(std::initializer_list<float> values) {
   return message(2,
                  message(1, {reinterpret_cast<const char*>(values.begin()), values.size() * sizeof(float)}));
 }
-std::string longs(std::initializer_list<int64_t> values) {
+std::string long_list(std::initializer_list<int64_t> values) {
   std::string packed;
   for (const int64_t value : values) protobuf::append_varint(packed, static_cast<uint64_t>(value));
   return message(3, message(1, packed));
@@ -54,7 +54,6 @@ std::string sequence(const Named& context, const Named& lists) {
   return example(context) + message(2, map_of(lists));
 }
 
-Tensor text(const std::string& value) { return Tensor::scalar(value); }
 Tensor no_strings() { return strings({}); }
 
 // ---- ParseExample, ParseExampleV2, ParseSingleExample
@@ -170,11 +169,12 @@ Tensor many_examples(int64_t count) {
   std::vector<std::string> values;
   for (int64_t i = 0; i < count; ++i) {
     const auto real = static_cast<float>(i);
-    values.push_back(i % 3 == 0 ? example({{"f", reals({real, -real})},
-                                           {"i", longs({i, -i})},
-                                           {"s", words({"a", std::to_string(i)})}})
-                                : example({{"s", words({"b", std::string(static_cast<size_t>(i % 50), 'c')})},
-                                           {"f", reals({real, 1})}}));
+    values.push_back(i % 3 == 0
+                         ? example({{"f", reals({real, -real})},
+                                    {"i", long_list({i, -i})},
+                                    {"s", word_list({"a", std::to_string(i)})}})
+                         : example({{"s", word_list({"b", std::string(static_cast<size_t>(i % 50), 'c')})},
+                                    {"f", reals({real, 1})}}));
   }
   return Tensor::vector<std::string>(std::span<const std::string>(values));
 }
@@ -197,8 +197,9 @@ const std::vector<std::pair<std::string, std::string>>& damaged_examples() {
       {example({{"f", message(2, message(1, "abc"))}}), "its list is damaged"},
       {example({{"f", message(2, std::string("\x08\x01"))}}), "its list is damaged"},
       {example({{"f", message(2, std::string("\x0a\x7f"))}}), "its list is damaged"},
-      {example({{"f", longs({1})}}), "feature \"f\": its values are of type int64, but the op wants float"},
-      {example({{"f", words({"a"})}}), "its values are of type string"},
+      {example({{"f", long_list({1})}}),
+       "feature \"f\": its values are of type int64, but the op wants float"},
+      {example({{"f", word_list({"a"})}}), "its values are of type string"},
   };
   return cases;
 }
@@ -206,21 +207,23 @@ const std::vector<std::pair<std::string, std::string>>& damaged_examples() {
 using Make = std::function<Call(const Tensor&, const Request&)>;
 
 void add_batch_cases(OpCases& cases, const Make& make) {
-  const Tensor some = strings(
-      {example(
-           {{"f", reals({1, 2})}, {"i", longs({INT64_MAX})}, {"s", words({"", "a"})}, {"other", longs({1})}}),
-       example({{"f", reals({3, 4})}}), example({{"f", reals({5})}, {"f", reals({6, 7})}}),
-       example({{"f", reals({8, 9})}}) + example({{"i", longs({-1})}}),
-       example({{"f", message(2,
-                              "\x0d"
-                              "abcd"
-                              "\x0d"
-                              "efgh")},
-                {"i", message(3, "\x08\x07")}})});
+  const Tensor some =
+      strings({example({{"f", reals({1, 2})},
+                        {"i", long_list({INT64_MAX})},
+                        {"s", word_list({"", "a"})},
+                        {"other", long_list({1})}}),
+               example({{"f", reals({3, 4})}}), example({{"f", reals({5})}, {"f", reals({6, 7})}}),
+               example({{"f", reals({8, 9})}}) + example({{"i", long_list({-1})}}),
+               example({{"f", message(2,
+                                      "\x0d"
+                                      "abcd"
+                                      "\x0d"
+                                      "efgh")},
+                        {"i", message(3, "\x08\x07")}})});
   for (const Request& request : {fixed(), sparse()}) good(cases, make(some, request));
   const Tensor uneven =
-      strings({example({{"f", reals({1, 2, 3})}, {"i", longs({1, 2, 3, 4})}}), example({}),
-               example({{"s", words({"a", "b"})}}), example({{"f", reals({})}, {"i", ""}}), ""});
+      strings({example({{"f", reals({1, 2, 3})}, {"i", long_list({1, 2, 3, 4})}}), example({}),
+               example({{"s", word_list({"a", "b"})}}), example({{"f", reals({})}, {"i", ""}}), ""});
   for (const Request& request : {padded(), sparse(), Request{}}) {
     good(cases, make(uneven, request));
     good(cases, make(many_examples(5001), request));
@@ -283,7 +286,8 @@ void add_example_cases_of_each_op(OpCases& cases) {
   for (const DType splits : {i32, i64})
     for (const Tensor& batch : {many_examples(1001), no_strings()})
       good(cases, parse_example_v2(batch, ragged(), no_strings(), splits));
-  const std::string whole = example({{"f", reals({1, 2})}, {"i", longs({3, 4})}, {"s", words({"a", "b"})}});
+  const std::string whole =
+      example({{"f", reals({1, 2})}, {"i", long_list({3, 4})}, {"s", word_list({"a", "b"})}});
   const Request one{.dense = {{"f", zero(), {2}}}};
   for (const Request& request : {sparse(), padded()})
     for (const std::string& bytes : {whole, std::string()}) {
@@ -400,13 +404,14 @@ Lists all_lists() {
 
 const Texts& some_sequences() {
   static const Texts sequences = {
-      sequence({{"c", longs({1, 2})}, {"d", reals({1})}}, {{"f", list_of({longs({1, 2}), "", longs({3})})},
-                                                           {"g", list_of({reals({1, 2}), reals({3, 4})})},
-                                                           {"s", list_of({words({"a"})})}}),
+      sequence({{"c", long_list({1, 2})}, {"d", reals({1})}},
+               {{"f", list_of({long_list({1, 2}), "", long_list({3})})},
+                {"g", list_of({reals({1, 2}), reals({3, 4})})},
+                {"s", list_of({word_list({"a"})})}}),
       sequence({}, {{"g", list_of({})}}),
-      sequence({{"c", longs({5})}}, {{"f", list_of({longs({})})},
-                                     {"g", list_of({reals({5, 6})})},
-                                     {"s", list_of({words({"b"}), words({"c"})})}})};
+      sequence({{"c", long_list({5})}}, {{"f", list_of({long_list({})})},
+                                         {"g", list_of({reals({5, 6})})},
+                                         {"s", list_of({word_list({"b"}), word_list({"c"})})}})};
   return sequences;
 }
 
@@ -427,7 +432,7 @@ void add_sequence_cases(OpCases& cases) {
   }
   good(cases, parse_single_sequence(text(""),
                                     {.context = {.dense = {{"f", floats(Shape{5}, {1, 2, 3, 4, 5}), {5}}}}}));
-  const std::string five = sequence({{"c", longs({1, 2, 3, 4, 5})}}, {{"g", ""}});
+  const std::string five = sequence({{"c", long_list({1, 2, 3, 4, 5})}}, {{"g", ""}});
   good(cases, parse_single_sequence(text(five), all_lists()));
 }
 
@@ -444,7 +449,7 @@ void add_bad_sequences(OpCases& cases) {
   refuse(list("\x0a\x05"), numbers, "feature \"f\": its list of rows is damaged");
   refuse(list("\x08\x01"), numbers, "a row is neither a list of bytes, floats nor int64");
   refuse(list(message(1, "\x08\x01")), numbers, "a row is neither a list");
-  refuse(list(message(1, longs({1}) + "\x1a")), numbers, "a row is neither a list");
+  refuse(list(message(1, long_list({1}) + "\x1a")), numbers, "a row is neither a list");
   refuse(list(message(1, message(3, "\x0a\x01\x80"))), numbers, "row 0 is damaged");
   refuse(list(message(1, message(3, message(1, std::string(11, '\xff') + '\1')))), numbers,
          "row 0 is damaged");

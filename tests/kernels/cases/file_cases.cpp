@@ -4,11 +4,9 @@
 namespace troupe::test {
 namespace {
 
-Tensor image(const Shape& shape, DType dtype = DType::UInt8) {
+Tensor pixels(const Shape& shape, DType dtype = DType::UInt8) {
   return converted(random_doubles(shape, 0, 255), dtype);
 }
-
-Tensor text(const std::string& bytes) { return Tensor::scalar<std::string>(bytes); }
 
 Tensor file(const std::string& op, const Tensor& pixels, const Attributes& attrs = {}) {
   return value_or_throw(run_op(op, {pixels}, attrs))[0];
@@ -35,39 +33,40 @@ std::string gif() {
 
 void add_encoders(OpCases& cases) {
   for (const int64_t channels : {1, 3}) {
-    cases.good("EncodeJpeg", {image(Shape{19, 21, channels})});
-    cases.good("EncodeJpegVariableQuality", {image(Shape{19, 21, channels}), int_scalar(50)});
+    cases.good("EncodeJpeg", {pixels(Shape{19, 21, channels})});
+    cases.good("EncodeJpegVariableQuality", {pixels(Shape{19, 21, channels}), int_scalar(50)});
   }
   for (const char* flag : {"progressive", "optimize_size", "chroma_downsampling"})
     for (const bool value : {false, true})
-      cases.good("EncodeJpeg", {image(Shape{9, 7, 3})}, {{flag, value}, {"density_unit", std::string("cm")}});
-  cases.good("EncodeJpeg", {image(Shape{9, 7, 3})}, {{"xmp_metadata", std::string("two words")}});
-  cases.bad("EncodeJpeg", {image(Shape{9, 7, 3})}, {{"xmp_metadata", std::string(70000, 'a')}}, "JPEG: ");
-  cases.bad("EncodeJpeg", {image(Shape{9, 7, 3})}, {{"quality", int64_t{101}}}, "quality is 101");
-  cases.bad("EncodeJpeg", {image(Shape{9, 7, 3})}, {{"x_density", int64_t{65536}}}, "x_density is 65536");
-  cases.bad("EncodeJpeg", {image(Shape{9, 7, 3})}, {{"format", std::string("grayscale")}},
+      cases.good("EncodeJpeg", {pixels(Shape{9, 7, 3})},
+                 {{flag, value}, {"density_unit", std::string("cm")}});
+  cases.good("EncodeJpeg", {pixels(Shape{9, 7, 3})}, {{"xmp_metadata", std::string("two words")}});
+  cases.bad("EncodeJpeg", {pixels(Shape{9, 7, 3})}, {{"xmp_metadata", std::string(70000, 'a')}}, "JPEG: ");
+  cases.bad("EncodeJpeg", {pixels(Shape{9, 7, 3})}, {{"quality", int64_t{101}}}, "quality is 101");
+  cases.bad("EncodeJpeg", {pixels(Shape{9, 7, 3})}, {{"x_density", int64_t{65536}}}, "x_density is 65536");
+  cases.bad("EncodeJpeg", {pixels(Shape{9, 7, 3})}, {{"format", std::string("grayscale")}},
             "must have 1 channels");
-  cases.bad("EncodeJpegVariableQuality", {image(Shape{9, 7, 3}), int_scalar(-1)}, {}, "quality is -1");
-  cases.bad("EncodeJpegVariableQuality", {image(Shape{9, 7, 3}), ints({1})}, {}, "");
+  cases.bad("EncodeJpegVariableQuality", {pixels(Shape{9, 7, 3}), int_scalar(-1)}, {}, "quality is -1");
+  cases.bad("EncodeJpegVariableQuality", {pixels(Shape{9, 7, 3}), ints({1})}, {}, "");
   for (const char* op : {"EncodeJpeg", "EncodeJpegVariableQuality"}) {
     const auto inputs = [&](const Tensor& pixels) {
       return std::string(op) == "EncodeJpeg" ? std::vector<Tensor>{pixels}
                                              : std::vector<Tensor>{pixels, int_scalar(9)};
     };
-    cases.bad(op, inputs(image(Shape{9, 7, 2})), {}, "image of shape [9,7,2]");
-    cases.bad(op, inputs(image(Shape{0, 7, 3})), {}, "JPEG: an image of shape [0,7,3]");
-    cases.bad(op, inputs(image(Shape{1, 70000, 1})), {}, "JPEG: ");
-    cases.bad(op, inputs(image(Shape{9, 7})), {}, "");
-    cases.bad(op, inputs(image({})), {}, "");
+    cases.bad(op, inputs(pixels(Shape{9, 7, 2})), {}, "image of shape [9,7,2]");
+    cases.bad(op, inputs(pixels(Shape{0, 7, 3})), {}, "JPEG: an image of shape [0,7,3]");
+    cases.bad(op, inputs(pixels(Shape{1, 70000, 1})), {}, "JPEG: ");
+    cases.bad(op, inputs(pixels(Shape{9, 7})), {}, "");
+    cases.bad(op, inputs(pixels({})), {}, "");
   }
-  cases.good_in_every_type("EncodePng", {image(Shape{9, 7, 3})}, {{"compression", int64_t{3}}});
-  cases.good("EncodePng", {image(Shape{50, 40, 60, 4})});
-  cases.good("EncodePng", {image(Shape{0, 2, 2, 1})});
-  cases.bad("EncodePng", {image(Shape{9, 7, 5})}, {}, "must have 1 to 4 channels");
-  cases.bad("EncodePng", {image(Shape{9, 0, 3})}, {}, "PNG: an image of shape [9,0,3]");
-  cases.bad("EncodePng", {image(Shape{9, 7})}, {}, "must have rank 3 or more");
-  cases.bad("EncodePng", {image({})}, {}, "must have rank 3 or more");
-  cases.bad("EncodePng", {image(Shape{9, 7, 3})}, {{"compression", int64_t{10}}}, "compression is 10");
+  cases.good_in_every_type("EncodePng", {pixels(Shape{9, 7, 3})}, {{"compression", int64_t{3}}});
+  cases.good("EncodePng", {pixels(Shape{50, 40, 60, 4})});
+  cases.good("EncodePng", {pixels(Shape{0, 2, 2, 1})});
+  cases.bad("EncodePng", {pixels(Shape{9, 7, 5})}, {}, "must have 1 to 4 channels");
+  cases.bad("EncodePng", {pixels(Shape{9, 0, 3})}, {}, "PNG: an image of shape [9,0,3]");
+  cases.bad("EncodePng", {pixels(Shape{9, 7})}, {}, "must have rank 3 or more");
+  cases.bad("EncodePng", {pixels({})}, {}, "must have rank 3 or more");
+  cases.bad("EncodePng", {pixels(Shape{9, 7, 3})}, {{"compression", int64_t{10}}}, "compression is 10");
 }
 
 void add_bad_files(OpCases& cases, const char* op, const std::vector<Tensor>& more) {
@@ -120,13 +119,13 @@ void add_jpeg_decoders(OpCases& cases, const std::string& jpeg) {
 }
 
 void add_decoders(OpCases& cases) {
-  const std::string jpeg = bytes_of(file("EncodeJpeg", image(Shape{19, 21, 3})));
-  const std::string png = bytes_of(file("EncodePng", image(Shape{5, 7, 3})));
+  const std::string jpeg = bytes_of(file("EncodeJpeg", pixels(Shape{19, 21, 3})));
+  const std::string png = bytes_of(file("EncodePng", pixels(Shape{5, 7, 3})));
   add_jpeg_decoders(cases, jpeg);
   cases.good_in_every_type("DecodePng", {text(png)});
   cases.good("DecodeGif", {text(gif())});
   cases.good("DecodeGif", {text(gif().substr(0, 35))});
-  cases.good("DecodeGif", {file("EncodePng", image(Shape{5, 7, 1}))});
+  cases.good("DecodeGif", {file("EncodePng", pixels(Shape{5, 7, 1}))});
   cases.good("DecodeBmp", {text(bmp())});
   cases.good("DecodeBmp", {text(bmp())}, {{"channels", int64_t{4}}});
   for (const std::string& bytes : {jpeg, png, gif(), bmp()})
@@ -156,16 +155,16 @@ void add_decoders(OpCases& cases) {
 void add_image_summaries(OpCases& cases) {
   const Tensor tag = text("tag");
   for (const int64_t channels : {1, 3, 4})
-    cases.good_in_every_type("ImageSummary", {tag, image(Shape{3, 5, 7, channels}, f32)});
+    cases.good_in_every_type("ImageSummary", {tag, pixels(Shape{3, 5, 7, channels}, f32)});
   const Attributes gray = {{"bad_color", Tensor::vector<uint8_t>({7})}};
   cases.good("ImageSummary", {tag, floats(Shape{1, 1, 2, 1}, {1, NAN})}, gray);
-  cases.bad("ImageSummary", {tag, image(Shape{1, 2, 2, 3}, f32)}, gray, "bad_color is uint8 of shape [1]");
-  cases.bad("ImageSummary", {tag, image(Shape{1, 2, 2, 3})}, {{"bad_color", floats(Shape{3}, {1, 2, 3})}},
+  cases.bad("ImageSummary", {tag, pixels(Shape{1, 2, 2, 3}, f32)}, gray, "bad_color is uint8 of shape [1]");
+  cases.bad("ImageSummary", {tag, pixels(Shape{1, 2, 2, 3})}, {{"bad_color", floats(Shape{3}, {1, 2, 3})}},
             "bad_color is float of shape [3]");
-  cases.bad("ImageSummary", {tag, image(Shape{1, 2, 2, 2}, f32)}, {}, "tensor has shape [1,2,2,2]");
-  cases.bad("ImageSummary", {tag, image(Shape{2, 2, 3}, f32)}, {}, "tensor has shape [2,2,3]");
-  cases.bad("ImageSummary", {tag, image(Shape{1, 0, 2, 3}, f32)}, {}, "PNG: an image of shape [0,2,3]");
-  cases.bad("ImageSummary", {Tensor::vector<std::string>({"a", "b"}), image(Shape{1, 2, 2, 3}, f32)}, {},
+  cases.bad("ImageSummary", {tag, pixels(Shape{1, 2, 2, 2}, f32)}, {}, "tensor has shape [1,2,2,2]");
+  cases.bad("ImageSummary", {tag, pixels(Shape{2, 2, 3}, f32)}, {}, "tensor has shape [2,2,3]");
+  cases.bad("ImageSummary", {tag, pixels(Shape{1, 0, 2, 3}, f32)}, {}, "PNG: an image of shape [0,2,3]");
+  cases.bad("ImageSummary", {Tensor::vector<std::string>({"a", "b"}), pixels(Shape{1, 2, 2, 3}, f32)}, {},
             "tag has shape [2]");
 }
 

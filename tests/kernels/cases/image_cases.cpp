@@ -9,8 +9,6 @@ namespace {
 const Attributes centers = {{"half_pixel_centers", true}};
 const Attributes corners = {{"align_corners", true}};
 
-Tensor image(const Shape& shape, DType dtype = f32) { return converted(random_doubles(shape, 1, 9), dtype); }
-
 void add_bad_images(OpCases& cases, const std::string& op, const std::vector<Tensor>& more) {
   const auto with = [&](const Tensor& first) {
     std::vector<Tensor> inputs = {first};
@@ -103,7 +101,7 @@ void add_scales(OpCases& cases) {
 const Tensor boxes =
     floats(Shape{5, 4}, {0.11F, 0.21F, 0.83F,  0.91F, 0.02F, 0.03F, 0.98F, 0.97F, 0.91F, 0.83F,
                          0.17F, 0.26F, -0.43F, 0.31F, 0.59F, 1.71F, 2,     2,     3,     3});
-const Tensor numbers = ints({1, 0, 0, 1, 0});
+const Tensor image_numbers = ints({1, 0, 0, 1, 0});
 
 void add_crops(OpCases& cases) {
   const Tensor images = random_doubles(Shape{2, 4, 5, 3}, 1, 9), two = ints({2, 2});
@@ -114,10 +112,10 @@ void add_crops(OpCases& cases) {
     Attributes outside = attrs;
     outside.set("extrapolation_value", 2.5F);
     cases.good_in_every_type("CropAndResizeGradImage",
-                             {image(Shape{5, 3, 4, 3}), boxes, numbers, ints({2, 4, 5, 3})}, typed);
-    cases.good("CropAndResizeGradImage", {image(Shape{5, 30, 47, 3}), boxes, numbers, ints({2, 40, 50, 3})},
-               typed);
-    cases.good("CropAndResizeGradImage", {image(Shape{5, 1, 1, 3}), boxes, numbers, ints({2, 4, 5, 3})},
+                             {image(Shape{5, 3, 4, 3}), boxes, image_numbers, ints({2, 4, 5, 3})}, typed);
+    cases.good("CropAndResizeGradImage",
+               {image(Shape{5, 30, 47, 3}), boxes, image_numbers, ints({2, 40, 50, 3})}, typed);
+    cases.good("CropAndResizeGradImage", {image(Shape{5, 1, 1, 3}), boxes, image_numbers, ints({2, 4, 5, 3})},
                typed);
     cases.good("CropAndResizeGradImage",
                {image(Shape{0, 2, 2, 1}), image(Shape{0, 4}), ints({}), ints({1, 3, 3, 1})}, typed);
@@ -130,12 +128,14 @@ void add_crops(OpCases& cases) {
                 ints({0, 0}), ints({201, 31})},
                outside);
   }
-  cases.good_in_every_type("CropAndResize", {images, boxes, numbers, ints({3, 2})});
+  cases.good_in_every_type("CropAndResize", {images, boxes, image_numbers, ints({3, 2})});
   cases.good("CropAndResize", {small, image(Shape{0, 4}), ints({}), two});
   cases.good("CropAndResizeGradBoxes",
-             {image(Shape{5, 30, 47, 3}), image(Shape{2, 40, 50, 3}), boxes, numbers});
-  cases.good_in_every_type("CropAndResizeGradBoxes", {image(Shape{5, 3, 4, 3}), images, boxes, numbers});
-  cases.good("CropAndResizeGradBoxes", {image(Shape{5, 1, 1, 3}), converted(images, f32), boxes, numbers});
+             {image(Shape{5, 30, 47, 3}), image(Shape{2, 40, 50, 3}), boxes, image_numbers});
+  cases.good_in_every_type("CropAndResizeGradBoxes",
+                           {image(Shape{5, 3, 4, 3}), images, boxes, image_numbers});
+  cases.good("CropAndResizeGradBoxes",
+             {image(Shape{5, 1, 1, 3}), converted(images, f32), boxes, image_numbers});
   cases.good("CropAndResizeGradBoxes", {image(Shape{0, 2, 2, 1}), small, image(Shape{0, 4}), ints({})});
 
   const auto bad = [&](const Tensor& wrong_boxes, const Tensor& wrong_numbers, const char* text) {

@@ -18,7 +18,7 @@ void add_files(OpCases& cases) {
   cases.bad("MatchingFiles", {words().reshaped(Shape{2, 1})}, {}, "pattern has shape [2,1]");
 }
 
-Tensor handle() { return word("r"); }  // the handle of a reader or queue of an op without V2
+Tensor reader_handle() { return word("r"); }  // the handle of a reader or queue of an op without V2
 
 void add_readers(OpCases& cases) {
   const std::string test = "actors/reader_steps_test.cpp";
@@ -30,19 +30,20 @@ void add_readers(OpCases& cases) {
     }
     cases.served("FixedLengthRecordReader" + v, {}, {{"record_bytes", int64_t{3}}}, "[]", test);
     cases.bad("FixedLengthRecordReader" + v, {}, {}, "record_bytes");
-    cases.served("ReaderRead" + v, {handle(), handle()}, {}, "[] []", test);
-    cases.bad("ReaderRead" + v, {handle()}, {}, "takes 2 inputs, got 1");
-    cases.served("ReaderReadUpTo" + v, {handle(), handle(), count}, {}, "[?] [?]", test);
-    cases.bad("ReaderReadUpTo" + v, {handle(), handle(), Tensor::vector<int64_t>({3})}, {}, "[1]");
-    cases.served("ReaderNumRecordsProduced" + v, {handle()}, {}, "[]", test);
-    cases.served("ReaderNumWorkUnitsCompleted" + v, {handle()}, {}, "[]", test);
-    cases.served("ReaderSerializeState" + v, {handle()}, {}, "[]", test);
+    cases.served("ReaderRead" + v, {reader_handle(), reader_handle()}, {}, "[] []", test);
+    cases.bad("ReaderRead" + v, {reader_handle()}, {}, "takes 2 inputs, got 1");
+    cases.served("ReaderReadUpTo" + v, {reader_handle(), reader_handle(), count}, {}, "[?] [?]", test);
+    cases.bad("ReaderReadUpTo" + v, {reader_handle(), reader_handle(), Tensor::vector<int64_t>({3})}, {},
+              "[1]");
+    cases.served("ReaderNumRecordsProduced" + v, {reader_handle()}, {}, "[]", test);
+    cases.served("ReaderNumWorkUnitsCompleted" + v, {reader_handle()}, {}, "[]", test);
+    cases.served("ReaderSerializeState" + v, {reader_handle()}, {}, "[]", test);
     for (const char* op :
          {"ReaderNumRecordsProduced", "ReaderNumWorkUnitsCompleted", "ReaderSerializeState", "ReaderReset"})
       cases.bad(op + v, {}, {}, "takes 1 inputs, got 0");
-    cases.served("ReaderRestoreState" + v, {handle(), word("")}, {}, "", test);
-    cases.bad("ReaderRestoreState" + v, {handle(), words()}, {}, "[2]");
-    cases.served("ReaderReset" + v, {handle()}, {}, "", test);
+    cases.served("ReaderRestoreState" + v, {reader_handle(), word("")}, {}, "", test);
+    cases.bad("ReaderRestoreState" + v, {reader_handle(), words()}, {}, "[2]");
+    cases.served("ReaderReset" + v, {reader_handle()}, {}, "", test);
   }
 }
 

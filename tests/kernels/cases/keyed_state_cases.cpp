@@ -4,8 +4,7 @@
 namespace troupe::test {
 namespace {
 
-Tensor handle() { return strings({"t"}).reshaped(Shape()); }  // of an op without V2
-Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
+Tensor table_handle() { return strings({"t"}).reshaped(Shape()); }  // of an op without V2
 
 void add_table_makers(OpCases& cases, const std::string& v) {
   const std::string test = "actors/table_steps_test.cpp";
@@ -23,25 +22,26 @@ void add_table_makers(OpCases& cases, const std::string& v) {
 void add_table_users(OpCases& cases, const std::string& v) {
   const std::string test = "actors/table_steps_test.cpp";
   const Tensor keys = strings({"a", "b"}), values = longs({1, 2}), one = Tensor::scalar<int64_t>(1);
-  cases.served("LookupTableFind" + v, {handle(), keys, one}, {}, "?", test);
-  cases.bad("LookupTableFind" + v, {handle(), keys, Tensor::of<int64_t>(Shape{1, 1}, {1})}, {}, "[1,1]");
+  cases.served("LookupTableFind" + v, {table_handle(), keys, one}, {}, "?", test);
+  cases.bad("LookupTableFind" + v, {table_handle(), keys, Tensor::of<int64_t>(Shape{1, 1}, {1})}, {},
+            "[1,1]");
   for (const std::string op : {"LookupTableInsert", "LookupTableImport"}) {
-    cases.served(op + v, {handle(), keys, values}, {}, "", test);
-    cases.bad(op + v, {handle(), keys}, {}, "takes 3 inputs, got 2");
+    cases.served(op + v, {table_handle(), keys, values}, {}, "", test);
+    cases.bad(op + v, {table_handle(), keys}, {}, "takes 3 inputs, got 2");
   }
-  cases.served("LookupTableSize" + v, {handle()}, {}, "[]", test);
+  cases.served("LookupTableSize" + v, {table_handle()}, {}, "[]", test);
   cases.bad("LookupTableSize" + v, {}, {}, "takes 1 inputs, got 0");
   const Attributes types{{"Tkeys", DType::String}, {"Tvalues", DType::Int64}};
-  cases.served("LookupTableExport" + v, {handle()}, types, "? ?", test);
-  cases.bad("LookupTableExport" + v, {handle()}, {}, "Tkeys");
-  cases.served("InitializeTable" + v, {handle(), keys, values}, {}, "", test);
-  cases.bad("InitializeTable" + v, {handle(), keys, longs({1, 2, 3})}, {}, "[3]");
-  cases.bad("InitializeTable" + v, {handle(), handle(), one}, {}, "has rank 0");
+  cases.served("LookupTableExport" + v, {table_handle()}, types, "? ?", test);
+  cases.bad("LookupTableExport" + v, {table_handle()}, {}, "Tkeys");
+  cases.served("InitializeTable" + v, {table_handle(), keys, values}, {}, "", test);
+  cases.bad("InitializeTable" + v, {table_handle(), keys, longs({1, 2, 3})}, {}, "[3]");
+  cases.bad("InitializeTable" + v, {table_handle(), table_handle(), one}, {}, "has rank 0");
   const Attributes columns{{"key_index", int64_t{-2}}, {"value_index", int64_t{-1}}};
   const Attributes beyond{{"key_index", int64_t{-3}}, {"value_index", int64_t{-1}}};
-  cases.served("InitializeTableFromTextFile" + v, {handle(), handle()}, columns, "", test);
-  cases.bad("InitializeTableFromTextFile" + v, {handle(), handle()}, beyond, "-3");
-  cases.bad("InitializeTableFromTextFile" + v, {handle(), keys}, columns, "[2]");
+  cases.served("InitializeTableFromTextFile" + v, {table_handle(), table_handle()}, columns, "", test);
+  cases.bad("InitializeTableFromTextFile" + v, {table_handle(), table_handle()}, beyond, "-3");
+  cases.bad("InitializeTableFromTextFile" + v, {table_handle(), keys}, columns, "[2]");
 }
 
 void add_barriers(OpCases& cases) {
@@ -51,13 +51,13 @@ void add_barriers(OpCases& cases) {
   const Tensor keys = strings({"a", "b"});
   cases.served("Barrier", {}, types, "[]", test);
   cases.bad("Barrier", {}, {}, "component_types");
-  cases.served("BarrierInsertMany", {handle(), keys, doubles(Shape{2}, {1, 2})}, component, "", test);
-  cases.bad("BarrierInsertMany", {handle(), keys, doubles(Shape{3}, {1, 2, 3})}, component, "[3]");
-  cases.bad("BarrierInsertMany", {handle(), keys, doubles({}, {1})}, component, "values is a scalar");
-  cases.served("BarrierTakeMany", {handle(), int_scalar(2)}, types, "? ? ? ?", test);
-  cases.bad("BarrierTakeMany", {handle(), int_scalar(2)}, {}, "component_types");
+  cases.served("BarrierInsertMany", {table_handle(), keys, doubles(Shape{2}, {1, 2})}, component, "", test);
+  cases.bad("BarrierInsertMany", {table_handle(), keys, doubles(Shape{3}, {1, 2, 3})}, component, "[3]");
+  cases.bad("BarrierInsertMany", {table_handle(), keys, doubles({}, {1})}, component, "values is a scalar");
+  cases.served("BarrierTakeMany", {table_handle(), int_scalar(2)}, types, "? ? ? ?", test);
+  cases.bad("BarrierTakeMany", {table_handle(), int_scalar(2)}, {}, "component_types");
   for (const char* op : {"BarrierClose", "BarrierReadySize", "BarrierIncompleteSize"}) {
-    cases.served(op, {handle()}, {}, std::string(op) == "BarrierClose" ? "" : "[]", test);
+    cases.served(op, {table_handle()}, {}, std::string(op) == "BarrierClose" ? "" : "[]", test);
     cases.bad(op, {}, {}, "takes 1 inputs, got 0");
   }
 }
@@ -84,8 +84,8 @@ void add_mutexes(OpCases& cases) {
   const std::string test = "actors/mutex_steps_test.cpp";
   const Tensor lock = value_or_throw(Tensor::allocate(DType::Variant, Shape{}));
   cases.served("MutexV2", {}, {}, "[]", test);
-  cases.bad("MutexV2", {handle()}, {}, "takes 0 inputs, got 1");
-  cases.served("MutexLock", {handle()}, {}, "[]", test);
+  cases.bad("MutexV2", {table_handle()}, {}, "takes 0 inputs, got 1");
+  cases.served("MutexLock", {table_handle()}, {}, "[]", test);
   cases.bad("MutexLock", {}, {}, "takes 1 inputs, got 0");
   cases.served("ConsumeMutexLock", {lock}, {}, "", test);
   cases.bad("ConsumeMutexLock", {lock}, {}, "mutex_lock is variant[]");
@@ -136,8 +136,9 @@ void add_keyed_state_cases(OpCases& cases) {
     add_table_makers(cases, version);
     add_table_users(cases, version);
   }
-  cases.served("LookupTableRemoveV2", {handle(), strings({"a"})}, {}, "", "actors/table_steps_test.cpp");
-  cases.bad("LookupTableRemoveV2", {handle(), handle()}, {}, "keys is a scalar");
+  cases.served("LookupTableRemoveV2", {table_handle(), strings({"a"})}, {}, "",
+               "actors/table_steps_test.cpp");
+  cases.bad("LookupTableRemoveV2", {table_handle(), table_handle()}, {}, "keys is a scalar");
   add_barriers(cases);
   add_batches(cases);
   add_mutexes(cases);

@@ -4,12 +4,7 @@
 namespace troupe::test {
 namespace {
 
-Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
 Tensor long_scalar(int64_t value) { return Tensor::scalar(value); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
-Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-/// Too many elements for finite differences: floats.
-Tensor large(const Shape& shape) { return converted(filled(shape), f32); }
 Tensor pairs(std::initializer_list<int32_t> values) {
   return ints(Shape{static_cast<int64_t>(values.size()) / 2, 2}, values);
 }

@@ -8,8 +8,6 @@
 
 namespace troupe::test {
 
-inline Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-inline Tensor one(double value = 1) { return doubles({}, {value}); }
 inline Tensor as_floats(const Tensor& tensor) { return converted(tensor, f32); }
 
 /// Returns complex numbers whose parts are between -1 and 1.

@@ -6,12 +6,6 @@
 namespace troupe::test {
 namespace {
 
-Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
-Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-/// Too many elements for finite differences: floats.
-Tensor large(const Shape& shape, uint64_t seed = 1) { return converted(filled(shape, seed), f32); }
-
 // ---- Writing at positions
 
 void add_tensor_scatter_cases(OpCases& cases, const std::string& op) {

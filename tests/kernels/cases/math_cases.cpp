@@ -8,8 +8,6 @@ namespace troupe::test {
 namespace {
 
 Tensor box() { return random_doubles(Shape{2, 3, 5}, 1, 9, 31); }
-Tensor rows(int64_t count, uint64_t seed = 1) { return random_doubles(Shape{count, 5}, 1, 9, seed); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
 
 constexpr DType cast_types[] = {DType::Float,  DType::Double, DType::Half,      DType::BFloat16,
                                 DType::Int32,  DType::Int64,  DType::Int8,      DType::UInt8,

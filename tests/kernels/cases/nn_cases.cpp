@@ -21,9 +21,6 @@ Tensor labels(int64_t rows, int32_t classes, DType dtype) {
   return converted(random_doubles(Shape{rows}, 0, classes, 22), dtype);
 }
 
-Tensor rows(int64_t count, uint64_t seed = 1) { return random_doubles(Shape{count, 5}, 1, 9, seed); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
-
 void add_activation_cases(OpCases& cases) {
   for (const char* op :
        {"Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", "Sigmoid", "Tanh"}) {

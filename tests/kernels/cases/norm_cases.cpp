@@ -4,7 +4,7 @@
 namespace troupe::test {
 namespace {
 
-Tensor random_floats(const Shape& shape, double low, double high, uint64_t seed = 51) {
+Tensor norm_floats(const Shape& shape, double low, double high, uint64_t seed = 51) {
   return converted(random_doubles(shape, low, high, seed), f32);
 }
 
@@ -39,9 +39,9 @@ void add_batch_norm_samples(OpCases& cases, const std::string& version, const No
   const std::string forward = "FusedBatchNorm" + version, backward = "FusedBatchNormGrad" + version;
   const int64_t channels = channels_of(one);
   const auto vector = [&](double low, double high, uint64_t seed) {
-    return random_floats(Shape{channels}, low, high, seed);
+    return norm_floats(Shape{channels}, low, high, seed);
   };
-  const Tensor x = random_floats(one.shape, 1, 9), dy = random_floats(one.shape, -1, 1, 52);
+  const Tensor x = norm_floats(one.shape, 1, 9), dy = norm_floats(one.shape, -1, 1, 52);
   const Tensor scale = vector(1, 2, 53), offset = vector(-1, 1, 54), mean = vector(3, 6, 55),
                variance = vector(1, 9, 56), none = floats(Shape{0}, {});
   cases.good(forward, {x, scale, offset, none, none}, norm(one.format, true));
@@ -57,15 +57,15 @@ void add_batch_norm_samples(OpCases& cases, const std::string& version, const No
 
 void add_bad_batch_norms(OpCases& cases, const std::string& version) {
   const std::string forward = "FusedBatchNorm" + version, backward = "FusedBatchNormGrad" + version;
-  const Tensor x = random_floats(Shape{2, 3, 2, 4}, 1, 9), four = random_floats(Shape{4}, 1, 2),
-               three = random_floats(Shape{3}, 1, 2), point = floats({}, {1});
+  const Tensor x = norm_floats(Shape{2, 3, 2, 4}, 1, 9), four = norm_floats(Shape{4}, 1, 2),
+               three = norm_floats(Shape{3}, 1, 2), point = floats({}, {1});
   cases.bad(forward, {x, three, four, four, four}, {}, "3");
   cases.bad(forward, {x, four, three, four, four}, {}, "3");
   cases.bad(forward, {x, four, four, three, four}, norm("NHWC", false), "3");
   cases.bad(forward, {x, four, four, four, three}, norm("NHWC", true, 0.5F), "3");
   cases.bad(forward, {x, four, four, four, four}, norm("NCHW", true), "4");
   cases.bad(forward, {point, four, four, four, four}, {}, "x has rank 0");
-  cases.bad(forward, {random_floats(Shape{3, 2, 4}, 1, 2), four, four, four, four}, {}, "x has rank 3");
+  cases.bad(forward, {norm_floats(Shape{3, 2, 4}, 1, 2), four, four, four, four}, {}, "x has rank 3");
   cases.bad(forward, {x, point, four, four, four}, {}, "[]");
   cases.bad(forward, {x, four, four, four, four}, norm("HWC", true), "data_format");
   cases.bad(forward, {x, four, four, point, four}, {}, "mean of shape [] has rank 0, expected 1");
@@ -74,7 +74,7 @@ void add_bad_batch_norms(OpCases& cases, const std::string& version) {
     if (version == "V3") inputs.push_back(point);
     cases.bad(backward, std::move(inputs), {}, text);
   };
-  refuse({random_floats(Shape{1, 3, 2, 4}, 1, 9), x, four, four, four}, "[1,3,2,4]");
+  refuse({norm_floats(Shape{1, 3, 2, 4}, 1, 9), x, four, four, four}, "[1,3,2,4]");
   refuse({x, x, three, four, four}, "3");
   refuse({x, x, four, three, four}, "3");
   refuse({x, x, four, four, three}, "3");
@@ -144,8 +144,8 @@ void add_layer_norm_cases(OpCases& cases) {
          {Shape{7}, Shape{2, 3, 5}, Shape{33, 64}, Shape{0, 3}, Shape{3, 0}, Shape{2, 1040}})
       add_layer_norm_samples(cases, shape, dtype);
   add_layer_norm_samples(cases, Shape{3000, 36}, DType::Float);
-  const Tensor x = random_floats(Shape{2, 3}, 1, 9), three = random_floats(Shape{3}, 1, 2),
-               two = random_floats(Shape{2}, 1, 2), point = floats({}, {1});
+  const Tensor x = norm_floats(Shape{2, 3}, 1, 9), three = norm_floats(Shape{3}, 1, 2),
+               two = norm_floats(Shape{2}, 1, 2), point = floats({}, {1});
   cases.bad("LayerNorm", {point, three, three}, {}, "x is a scalar; it must have at least one dimension");
   cases.bad("LayerNorm", {x, two, three}, {}, "2");
   cases.bad("LayerNorm", {x, three, two}, {}, "2");

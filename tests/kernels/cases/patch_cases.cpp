@@ -6,8 +6,6 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-Tensor filled(const Shape& shape) { return random_doubles(shape, 1, 9); }
-
 /// The attribute of an op for its spatial dimensions.
 Sizes around(const Sizes& spatial) {
   Sizes result = {1};
@@ -57,7 +55,7 @@ void add_image_patch_cases(OpCases& cases) {
   cases.bad(op, {images}, attrs, "ksizes is [1,2,2,1,1]");
 }
 
-void add_volume_cases(OpCases& cases) {
+void add_volume_patches(OpCases& cases) {
   const char* const op = "ExtractVolumePatches";
   const Tensor volumes = filled(Shape{2, 4, 3, 5, 2});
   for (const char* padding : {"SAME", "VALID"}) {
@@ -86,7 +84,7 @@ void add_volume_cases(OpCases& cases) {
 
 void add_patch_cases(OpCases& cases) {
   add_image_patch_cases(cases);
-  add_volume_cases(cases);
+  add_volume_patches(cases);
 }
 
 }  // namespace troupe::test

@@ -363,8 +363,6 @@ void add_argmax_cases(OpCases& cases) {
 
 // ---- Windows of fractional sizes
 
-Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
-
 Attributes ratios(std::vector<float> ratio, bool pseudo_random = false, bool overlapping = false) {
   return {{"pooling_ratio", std::move(ratio)},
           {"pseudo_random", pseudo_random},

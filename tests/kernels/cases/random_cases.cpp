@@ -6,7 +6,7 @@
 namespace troupe::test {
 namespace {
 
-const Attributes seed = {{"seed", int64_t{3}}};
+const Attributes fixed_seed = {{"seed", int64_t{3}}};
 const Tensor seeds = Tensor::vector<int64_t>({4, 5});
 
 void add_stateless_cases(OpCases& cases) {
@@ -75,26 +75,26 @@ void add_category_cases(OpCases& cases) {
     cases.bad(op, inputs(random_doubles(Shape{2}, -2, 2), int_scalar(1)), attrs, "[2]");
     cases.bad(op, inputs(doubles({}, {1}), int_scalar(1)), attrs, "[]");
   };
-  add("Multinomial", {}, seed);
+  add("Multinomial", {}, fixed_seed);
   add("StatelessMultinomial", {seeds}, {});
 }
 
 void add_distribution_cases(OpCases& cases) {
   for (const char* op : {"RandomGamma", "RandomPoisson", "RandomPoissonV2"}) {
-    cases.good_in_every_type(op, {ints({7}), random_doubles(Shape{5}, 1, 20)}, seed);
-    cases.good(op, {ints({3}), converted(doubles(Shape{5}, {0, 0.1, 1, 30, -1}), DType::Float)}, seed);
-    cases.good(op, {ints({501}), converted(random_doubles(Shape{2, 3}, 0.1, 20), DType::Float)}, seed);
-    cases.good(op, {ints({0, 2}), converted(random_doubles(Shape{3}, 0.1, 20), DType::Float)}, seed);
-    cases.good(op, {ints({3}), floats({}, {2})}, seed);
-    cases.good(op, {ints({3}), floats(Shape{0}, {})}, seed);
-    cases.bad(op, {ints({3, -1}), floats({}, {2})}, seed, "-1");
+    cases.good_in_every_type(op, {ints({7}), random_doubles(Shape{5}, 1, 20)}, fixed_seed);
+    cases.good(op, {ints({3}), converted(doubles(Shape{5}, {0, 0.1, 1, 30, -1}), DType::Float)}, fixed_seed);
+    cases.good(op, {ints({501}), converted(random_doubles(Shape{2, 3}, 0.1, 20), DType::Float)}, fixed_seed);
+    cases.good(op, {ints({0, 2}), converted(random_doubles(Shape{3}, 0.1, 20), DType::Float)}, fixed_seed);
+    cases.good(op, {ints({3}), floats({}, {2})}, fixed_seed);
+    cases.good(op, {ints({3}), floats(Shape{0}, {})}, fixed_seed);
+    cases.bad(op, {ints({3, -1}), floats({}, {2})}, fixed_seed, "-1");
   }
   const std::string op = "ParameterizedTruncatedNormal";
   const auto scalars = [](double mean, double deviation, double least, double most) {
     return std::vector<Tensor>{ints({3, 7}), doubles({}, {mean}), doubles({}, {deviation}),
                                doubles({}, {least}), doubles({}, {most})};
   };
-  cases.good_in_every_type(op, scalars(2, 3, 1, 9), seed);
+  cases.good_in_every_type(op, scalars(2, 3, 1, 9), fixed_seed);
   for (const auto& [least, most] : {std::pair{-1.0, 1.0},
                                     {5.0, 9.0},
                                     {-9.0, -5.0},
@@ -103,37 +103,37 @@ void add_distribution_cases(OpCases& cases) {
                                     {-HUGE_VAL, HUGE_VAL},
                                     {1e9, 2e9},
                                     {4.0, 4.1}})
-    cases.good(op, scalars(0, 1, least, most), seed);
+    cases.good(op, scalars(0, 1, least, most), fixed_seed);
   const Tensor batches = doubles(Shape{3}, {1, 2, 3}), one = doubles(Shape{1}, {9});
-  cases.good(op, {ints({3, 501}), batches, batches, doubles({}, {-1}), one}, seed);
-  cases.good(op, {ints({0, 5}), one, doubles(Shape{0}, {}), doubles({}, {-1}), one}, seed);
-  cases.bad(op, scalars(0, 0, -1, 1), seed,
+  cases.good(op, {ints({3, 501}), batches, batches, doubles({}, {-1}), one}, fixed_seed);
+  cases.good(op, {ints({0, 5}), one, doubles(Shape{0}, {}), doubles({}, {-1}), one}, fixed_seed);
+  cases.bad(op, scalars(0, 0, -1, 1), fixed_seed,
             "the stdev of batch 0 is 0.000000, it must be finite and above 0");
-  cases.bad(op, scalars(0, 1, 1, 1), seed,
+  cases.bad(op, scalars(0, 1, 1, 1), fixed_seed,
             "the minval of batch 0 is 1.000000, it must be below the maxval, 1.000000");
-  cases.bad(op, scalars(NAN, 1, -1, 1), seed, "the mean of batch 0 is not finite");
-  cases.bad(op, {ints({2, 3}), batches, one, doubles({}, {-1}), one}, seed, "means of shape [3]");
-  cases.bad(op, {ints({}), one, one, one, one}, seed, "shape has no dimensions");
+  cases.bad(op, scalars(NAN, 1, -1, 1), fixed_seed, "the mean of batch 0 is not finite");
+  cases.bad(op, {ints({2, 3}), batches, one, doubles({}, {-1}), one}, fixed_seed, "means of shape [3]");
+  cases.bad(op, {ints({}), one, one, one, one}, fixed_seed, "shape has no dimensions");
 }
 
 void add_binomial_cases(OpCases& cases) {
   const char* const op = "RandomBinomial";
   const Tensor counts = doubles(Shape{3}, {5, 100, 1e9}), half = doubles({}, {0.5});
-  cases.good_in_every_type(op, {ints({3, 7}), ints({4, 30, 900}), int_scalar(1)}, seed);
-  cases.good(op, {ints({3, 501}), counts, half}, seed);
-  cases.good(op, {ints({7}), doubles(Shape{7}, {0, -3, NAN, HUGE_VAL, 1e300, 2.9, 50}), half}, seed);
+  cases.good_in_every_type(op, {ints({3, 7}), ints({4, 30, 900}), int_scalar(1)}, fixed_seed);
+  cases.good(op, {ints({3, 501}), counts, half}, fixed_seed);
+  cases.good(op, {ints({7}), doubles(Shape{7}, {0, -3, NAN, HUGE_VAL, 1e300, 2.9, 50}), half}, fixed_seed);
   cases.good(op, {ints({6, 3}), doubles(Shape{1}, {40}), doubles(Shape{6}, {0, -1, 1, 2, NAN, 1e-300})},
-             seed);
+             fixed_seed);
   for (const DType dtype : {DType::Half, DType::Float})
-    cases.good(op, {ints({5}), converted(doubles({}, {40}), dtype), converted(half, dtype)}, seed);
-  cases.good(op, {ints({0, 5}), doubles(Shape{0}, {}), half}, seed);
-  cases.good(op, {ints({3, 0}), counts, half}, seed);
-  cases.bad(op, {ints({2, 3}), counts, half}, seed,
+    cases.good(op, {ints({5}), converted(doubles({}, {40}), dtype), converted(half, dtype)}, fixed_seed);
+  cases.good(op, {ints({0, 5}), doubles(Shape{0}, {}), half}, fixed_seed);
+  cases.good(op, {ints({3, 0}), counts, half}, fixed_seed);
+  cases.bad(op, {ints({2, 3}), counts, half}, fixed_seed,
             "counts of shape [3] must be a scalar or have 2 elements");
-  cases.bad(op, {ints({3, 3}), counts, doubles(Shape{1, 1}, {1})}, seed,
+  cases.bad(op, {ints({3, 3}), counts, doubles(Shape{1, 1}, {1})}, fixed_seed,
             "probs of shape [1,1] must be a scalar");
-  cases.bad(op, {ints({}), half, half}, seed, "shape has no dimensions");
-  cases.bad(op, {ints({3, -1}), half, half}, seed, "-1");
+  cases.bad(op, {ints({}), half, half}, fixed_seed, "shape has no dimensions");
+  cases.bad(op, {ints({3, -1}), half, half}, fixed_seed, "-1");
 }
 
 void add_candidate_cases(OpCases& cases) {
@@ -203,14 +203,14 @@ void add_random_cases(OpCases& cases) {
     cases.good(op, {ints({})}, seeded);
     cases.bad(op, {ints({3, -1})}, seeded, "-1");
   }
-  cases.good_in_every_type("RandomUniformInt", {ints({7}), int_scalar(-5), int_scalar(9)}, seed);
-  cases.good("RandomUniformInt", {ints({70001}), int_scalar(-5), int_scalar(9)}, seed);
-  cases.good("RandomUniformInt", {ints({0}), int_scalar(-5), int_scalar(9)}, seed);
-  cases.bad("RandomUniformInt", {ints({3}), int_scalar(9), int_scalar(9)}, seed, "9");
-  cases.good_in_every_type("RandomShuffle", {random_doubles(Shape{11, 3}, 0, 1)}, seed);
-  cases.good("RandomShuffle", {random_doubles(Shape{0, 2}, 0, 1)}, seed);
-  cases.good("RandomShuffle", {doubles({}, {1})}, seed);
-  cases.bad("RandomShuffle", {}, seed, "takes 1 inputs, got 0");
+  cases.good_in_every_type("RandomUniformInt", {ints({7}), int_scalar(-5), int_scalar(9)}, fixed_seed);
+  cases.good("RandomUniformInt", {ints({70001}), int_scalar(-5), int_scalar(9)}, fixed_seed);
+  cases.good("RandomUniformInt", {ints({0}), int_scalar(-5), int_scalar(9)}, fixed_seed);
+  cases.bad("RandomUniformInt", {ints({3}), int_scalar(9), int_scalar(9)}, fixed_seed, "9");
+  cases.good_in_every_type("RandomShuffle", {random_doubles(Shape{11, 3}, 0, 1)}, fixed_seed);
+  cases.good("RandomShuffle", {random_doubles(Shape{0, 2}, 0, 1)}, fixed_seed);
+  cases.good("RandomShuffle", {doubles({}, {1})}, fixed_seed);
+  cases.bad("RandomShuffle", {}, fixed_seed, "takes 1 inputs, got 0");
   add_stateless_cases(cases);
   add_counted_cases(cases);
   add_category_cases(cases);

@@ -5,35 +5,35 @@
 namespace troupe::test {
 namespace {
 
-struct Sizes {
+struct LstmSizes {
   int64_t batch, inputs, cells;
 };
 
-Tensor numbers(const Shape& shape, DType dtype, uint64_t seed) {
+Tensor states(const Shape& shape, DType dtype, uint64_t seed) {
   return converted(random_doubles(shape, -0.9, 0.9, seed), dtype);
 }
 
 /// The inputs of an LSTM; time is -1 for one step.
-std::vector<Tensor> lstm_inputs(const Sizes& sizes, int64_t time, DType dtype = f32) {
+std::vector<Tensor> lstm_inputs(const LstmSizes& sizes, int64_t time, DType dtype = f32) {
   const int64_t batch = sizes.batch, inputs = sizes.inputs, cells = sizes.cells;
   std::vector<Tensor> result;
   if (time >= 0) result.push_back(Tensor::vector<int64_t>({time}).reshaped(Shape()));
-  result.push_back(numbers(time < 0 ? Shape{batch, inputs} : Shape{time, batch, inputs}, dtype, 1));
+  result.push_back(states(time < 0 ? Shape{batch, inputs} : Shape{time, batch, inputs}, dtype, 1));
   const Shape shapes[] = {Shape{batch, cells}, Shape{batch, cells}, Shape{inputs + cells, 4 * cells},
                           Shape{cells},        Shape{cells},        Shape{cells},
                           Shape{4 * cells}};
-  for (const Shape& shape : shapes) result.push_back(numbers(shape, dtype, 2 + result.size()));
+  for (const Shape& shape : shapes) result.push_back(states(shape, dtype, 2 + result.size()));
   return result;
 }
 
 std::vector<Tensor> with_after(std::vector<Tensor> inputs, const Shape& shape, size_t count,
                                DType dtype = f32) {
-  for (size_t i = 0; i < count; ++i) inputs.push_back(numbers(shape, dtype, 20 + i));
+  for (size_t i = 0; i < count; ++i) inputs.push_back(states(shape, dtype, 20 + i));
   return inputs;
 }
 
 void add_lstm_cases(OpCases& cases) {
-  const Sizes small{2, 3, 4};
+  const LstmSizes small{2, 3, 4};
   for (const bool peepholes : {false, true}) {
     const Attributes attrs = {{"use_peephole", peepholes}};
     for (const DType dtype : {f32, DType::Half}) {
@@ -46,7 +46,7 @@ void add_lstm_cases(OpCases& cases) {
                    with_after(lstm_inputs(small, 3, dtype), Shape{3, 2, 4}, 9, dtype), attrs);
       }
     }
-    for (const Sizes& sizes : {Sizes{17, 31, 23}, Sizes{0, 3, 4}, Sizes{2, 0, 4}}) {
+    for (const LstmSizes& sizes : {LstmSizes{17, 31, 23}, LstmSizes{0, 3, 4}, LstmSizes{2, 0, 4}}) {
       cases.good("LSTMBlockCell", lstm_inputs(sizes, -1), attrs);
       cases.good("LSTMBlockCellGrad", with_after(lstm_inputs(sizes, -1), Shape{sizes.batch, sizes.cells}, 8),
                  attrs);
@@ -74,7 +74,7 @@ void add_bad_ranks(OpCases& cases, const std::string& op, const std::vector<Tens
 }
 
 void add_bad_lstm_cases(OpCases& cases) {
-  const Sizes small{2, 3, 4};
+  const LstmSizes small{2, 3, 4};
   const Attributes attrs = {{"use_peephole", true}};
   add_bad_ranks(cases, "LSTMBlockCell", lstm_inputs(small, -1), 0, attrs);
   add_bad_ranks(cases, "LSTMBlockCellGrad", with_after(lstm_inputs(small, -1), Shape{2, 4}, 8), 0, attrs);
@@ -94,16 +94,17 @@ void add_bad_lstm_cases(OpCases& cases) {
 }
 
 void add_gru_cases(OpCases& cases) {
-  const auto inputs_of = [](const Sizes& sizes) {
+  const auto inputs_of = [](const LstmSizes& sizes) {
     const int64_t batch = sizes.batch, inputs = sizes.inputs, cells = sizes.cells;
     const Shape shapes[] = {
         Shape{batch, inputs},         Shape{batch, cells}, Shape{inputs + cells, 2 * cells},
         Shape{inputs + cells, cells}, Shape{2 * cells},    Shape{cells}};
     std::vector<Tensor> result;
-    for (const Shape& shape : shapes) result.push_back(numbers(shape, f32, 1 + result.size()));
+    for (const Shape& shape : shapes) result.push_back(states(shape, f32, 1 + result.size()));
     return result;
   };
-  for (const Sizes& sizes : {Sizes{2, 3, 4}, Sizes{17, 31, 23}, Sizes{0, 3, 4}, Sizes{2, 0, 4}}) {
+  for (const LstmSizes& sizes :
+       {LstmSizes{2, 3, 4}, LstmSizes{17, 31, 23}, LstmSizes{0, 3, 4}, LstmSizes{2, 0, 4}}) {
     cases.good("GRUBlockCell", inputs_of(sizes));
     cases.good("GRUBlockCellGrad", with_after(inputs_of(sizes), Shape{sizes.batch, sizes.cells}, 4));
   }

@@ -4,20 +4,19 @@
 namespace troupe::test {
 namespace {
 
-Tensor text(const std::string& value) { return Tensor::scalar<std::string>(value); }
 Tensor texts(std::initializer_list<std::string> values) { return Tensor::vector<std::string>(values); }
-const Tensor numbers = Tensor::of<float>(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
+const Tensor saved = Tensor::of<float>(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
 
 void add_saving(OpCases& cases, const std::string& test) {
-  cases.served("SaveV2", {text("model"), texts({"a", "b"}), texts({"", "4 3 0,2:-"}), numbers, numbers}, {},
-               "", test);
-  cases.bad("SaveV2", {text("model"), texts({"a"}), texts({"", ""}), numbers, numbers}, {},
+  cases.served("SaveV2", {text("model"), texts({"a", "b"}), texts({"", "4 3 0,2:-"}), saved, saved}, {}, "",
+               test);
+  cases.bad("SaveV2", {text("model"), texts({"a"}), texts({"", ""}), saved, saved}, {},
             "tensor_names of shape [1] names 1 tensors, but there are 2");
-  cases.bad("SaveV2", {texts({"model"}), texts({"a"}), texts({""}), numbers}, {}, "[1]");
-  cases.served("Save", {text("model"), texts({"a", "b"}), numbers, numbers}, {}, "", test);
-  cases.bad("Save", {text("model"), texts({"a"}), numbers, numbers}, {}, "names 1 tensors, but there are 2");
-  cases.served("SaveSlices", {text("model"), texts({"a"}), texts({"4 3 0,2:-"}), numbers}, {}, "", test);
-  cases.bad("SaveSlices", {text("model"), texts({"a"}), texts({"", ""}), numbers}, {},
+  cases.bad("SaveV2", {texts({"model"}), texts({"a"}), texts({""}), saved}, {}, "[1]");
+  cases.served("Save", {text("model"), texts({"a", "b"}), saved, saved}, {}, "", test);
+  cases.bad("Save", {text("model"), texts({"a"}), saved, saved}, {}, "names 1 tensors, but there are 2");
+  cases.served("SaveSlices", {text("model"), texts({"a"}), texts({"4 3 0,2:-"}), saved}, {}, "", test);
+  cases.bad("SaveSlices", {text("model"), texts({"a"}), texts({"", ""}), saved}, {},
             "shapes_and_slices of shape [2] names 2 tensors, but there are 1");
 }
 

@@ -8,7 +8,6 @@ namespace troupe::test {
 namespace {
 
 Tensor table(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-Tensor one() { return doubles({}, {1}); }
 
 void add_top_k_samples(OpCases& cases, const std::string& op,
                        const std::function<void(const Tensor&, int32_t, bool)>& good) {

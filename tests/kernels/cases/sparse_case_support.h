@@ -9,12 +9,6 @@ namespace troupe::test {
 
 inline constexpr DType bf16 = DType::BFloat16, f16 = DType::Half;
 
-inline Tensor longs(std::initializer_list<int64_t> values) { return Tensor::vector<int64_t>(values); }
-inline Tensor one(double value = 1) { return doubles({}, {value}); }
-inline Tensor filled(const Shape& shape, uint64_t seed = 1) { return random_doubles(shape, 1, 9, seed); }
-/// Too many elements for finite differences: floats.
-inline Tensor large(const Shape& shape, uint64_t seed = 1) { return converted(filled(shape, seed), f32); }
-
 /// Positions of a matrix.
 inline Tensor pairs(std::initializer_list<int64_t> values) {
   return longs(values).reshaped(Shape{static_cast<int64_t>(values.size()) / 2, 2});

@@ -87,7 +87,7 @@ void add_concat_cases(OpCases& cases) {
             "does not fit an int64");
 }
 
-void add_split_cases(OpCases& cases) {
+void add_sparse_split_cases(OpCases& cases) {
   const char* const op = "SparseSplit";
   const auto parts = [](int64_t count) { return Attributes{{"num_split", count}}; };
   const Tensor first = Tensor::scalar<int64_t>(0), second = Tensor::scalar<int64_t>(1);
@@ -251,7 +251,7 @@ void add_sparse_layout_cases(OpCases& cases) {
   add_reorder_cases(cases);
   add_reshape_cases(cases);
   add_concat_cases(cases);
-  add_split_cases(cases);
+  add_sparse_split_cases(cases);
   add_slice_cases(cases);
   add_slice_gradient_cases(cases);
   add_fill_cases(cases);

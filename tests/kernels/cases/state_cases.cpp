@@ -8,7 +8,6 @@ namespace {
 
 Tensor values(uint64_t seed) { return random_doubles(Shape{3, 5}, 1, 9, seed); }
 Tensor none() { return random_doubles(Shape{0, 5}, 0, 1); }
-Tensor one(double value = 1) { return doubles({}, {value}); }
 
 void add_assign_cases(OpCases& cases) {
   for (const char* name : {"Assign", "AssignAdd", "AssignSub"})
@@ -293,7 +292,9 @@ void add_update_cases(OpCases& cases) {
 }
 
 Tensor sample() { return random_doubles(Shape{2, 3}, 1, 9); }
-Tensor handle() { return strings({"q"}).reshaped(Shape()); }  // the handle of a queue of an op without V2
+Tensor queue_handle() {
+  return strings({"q"}).reshaped(Shape());
+}  // the handle of a queue of an op without V2
 
 void add_stacks(OpCases& cases) {
   const std::string test = "kernels/stacks_test.cpp";
@@ -445,19 +446,19 @@ void add_queues(OpCases& cases) {
     cases.served("PriorityQueue" + v, {}, types, "[]", test);
     cases.bad("PriorityQueue" + v, {sample()}, types, "takes 0 inputs, got 1");
     for (const char* op : {"QueueEnqueue", "QueueEnqueueMany"}) {
-      cases.served(op + v, {handle(), sample(), int_scalar(1)}, {}, "", test);
-      cases.bad(op + v, {handle()}, {}, "Tcomponents");
+      cases.served(op + v, {queue_handle(), sample(), int_scalar(1)}, {}, "", test);
+      cases.bad(op + v, {queue_handle()}, {}, "Tcomponents");
     }
-    cases.served("QueueDequeue" + v, {handle()}, types, "? ?", test);
-    cases.bad("QueueDequeue" + v, {handle()}, {}, "component_types");
+    cases.served("QueueDequeue" + v, {queue_handle()}, types, "? ?", test);
+    cases.bad("QueueDequeue" + v, {queue_handle()}, {}, "component_types");
     for (const char* op : {"QueueDequeueMany", "QueueDequeueUpTo"}) {
-      cases.served(op + v, {handle(), int_scalar(3)}, types, "? ?", test);
-      cases.bad(op + v, {handle(), ints({3})}, types, "[1]");
+      cases.served(op + v, {queue_handle(), int_scalar(3)}, types, "? ?", test);
+      cases.bad(op + v, {queue_handle(), ints({3})}, types, "[1]");
     }
-    cases.served("QueueClose" + v, {handle()}, {}, "", test);
+    cases.served("QueueClose" + v, {queue_handle()}, {}, "", test);
     cases.bad("QueueClose" + v, {}, {}, "takes 1 inputs, got 0");
     for (const char* op : {"QueueSize", "QueueIsClosed"}) {
-      cases.served(op + v, {handle()}, {}, "[]", test);
+      cases.served(op + v, {queue_handle()}, {}, "[]", test);
       cases.bad(op + v, {}, {}, "takes 1 inputs, got 0");
     }
   }
@@ -471,24 +472,24 @@ void add_accumulators(OpCases& cases) {
   for (const std::string prefix : {"", "Resource"}) {
     cases.served(prefix + "ConditionalAccumulator", {}, made, "[]", test);
     cases.bad(prefix + "ConditionalAccumulator", {}, dtype, "shape");
-    cases.served(prefix + "AccumulatorApplyGradient", {handle(), step, gradient}, {}, "", test);
-    cases.bad(prefix + "AccumulatorApplyGradient", {handle(), ints({0}), gradient}, {}, "local_step");
-    cases.served(prefix + "AccumulatorTakeGradient", {handle(), int_scalar(1)}, dtype, "?", test);
-    cases.bad(prefix + "AccumulatorTakeGradient", {handle(), ints({1})}, dtype, "[1]");
-    cases.served(prefix + "AccumulatorSetGlobalStep", {handle(), step}, {}, "", test);
-    cases.bad(prefix + "AccumulatorSetGlobalStep", {handle(), Tensor::vector<int64_t>({1})}, {}, "[1]");
-    cases.served(prefix + "AccumulatorNumAccumulated", {handle()}, {}, "[]", test);
+    cases.served(prefix + "AccumulatorApplyGradient", {queue_handle(), step, gradient}, {}, "", test);
+    cases.bad(prefix + "AccumulatorApplyGradient", {queue_handle(), ints({0}), gradient}, {}, "local_step");
+    cases.served(prefix + "AccumulatorTakeGradient", {queue_handle(), int_scalar(1)}, dtype, "?", test);
+    cases.bad(prefix + "AccumulatorTakeGradient", {queue_handle(), ints({1})}, dtype, "[1]");
+    cases.served(prefix + "AccumulatorSetGlobalStep", {queue_handle(), step}, {}, "", test);
+    cases.bad(prefix + "AccumulatorSetGlobalStep", {queue_handle(), Tensor::vector<int64_t>({1})}, {}, "[1]");
+    cases.served(prefix + "AccumulatorNumAccumulated", {queue_handle()}, {}, "[]", test);
     cases.bad(prefix + "AccumulatorNumAccumulated", {}, {}, "takes 1 inputs, got 0");
   }
   cases.served("SparseConditionalAccumulator", {}, made, "[]", test);
   cases.bad("SparseConditionalAccumulator", {}, dtype, "shape");
   const Tensor numbers = Tensor::vector<int64_t>({0, 3});
-  cases.served("SparseAccumulatorApplyGradient", {handle(), step, numbers, gradient, numbers},
+  cases.served("SparseAccumulatorApplyGradient", {queue_handle(), step, numbers, gradient, numbers},
                {{"has_known_shape", false}}, "", test);
-  cases.bad("SparseAccumulatorApplyGradient", {handle(), step, numbers, gradient, numbers}, {},
+  cases.bad("SparseAccumulatorApplyGradient", {queue_handle(), step, numbers, gradient, numbers}, {},
             "has_known_shape");
-  cases.served("SparseAccumulatorTakeGradient", {handle(), int_scalar(1)}, dtype, "? ? ?", test);
-  cases.bad("SparseAccumulatorTakeGradient", {handle(), ints({1})}, dtype, "[1]");
+  cases.served("SparseAccumulatorTakeGradient", {queue_handle(), int_scalar(1)}, dtype, "? ? ?", test);
+  cases.bad("SparseAccumulatorTakeGradient", {queue_handle(), ints({1})}, dtype, "[1]");
 }
 
 void add_replicas(OpCases& cases) {
