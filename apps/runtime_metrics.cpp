@@ -13,7 +13,7 @@ namespace troupe {
 namespace {
 
 /// Collects metrics.
-class Metrics {
+class MetricsText {
  public:
   template <class Number>
   void counter(const char* name, const char* help, Number value) {
@@ -40,7 +40,7 @@ std::string label_of(const char* name, const std::string& value) {
   return name + ('=' + quoted_label(value));
 }
 
-void add_actors(Metrics& metrics, const ActorNode& node) {
+void add_actors(MetricsText& metrics, const ActorNode& node) {
   uint64_t messages = 0, bytes = 0, steps = 0;
   for (const auto& [type, count] : node.engine.counts()) {
     messages += count.messages;
@@ -60,7 +60,7 @@ void add_actors(Metrics& metrics, const ActorNode& node) {
                   node.strays.load(std::memory_order_relaxed));
 }
 
-void add_tasks(Metrics& metrics, const std::vector<std::shared_ptr<TaskSites>>& tasks) {
+void add_tasks(MetricsText& metrics, const std::vector<std::shared_ptr<TaskSites>>& tasks) {
   std::vector<std::pair<std::string, size_t>> states;
   std::vector<std::pair<std::string, MemoryStatistics>> devices;
   for (const auto& task : tasks) {
@@ -86,7 +86,7 @@ void add_tasks(Metrics& metrics, const std::vector<std::shared_ptr<TaskSites>>& 
 }
 
 /// Adds the links to the other tasks of the cluster, and what came over them.
-void add_links(Metrics& metrics, const Runtime& runtime) {
+void add_links(MetricsText& metrics, const Runtime& runtime) {
   const Runtime::Impl& process = runtime.impl();
   const std::string self = process.tasks.front()->task;
   std::vector<std::pair<std::string, bool>> links;
@@ -119,7 +119,7 @@ void add_links(Metrics& metrics, const Runtime& runtime) {
 
 std::string metrics_text(const Runtime& runtime) {
   const Runtime::Impl& process = runtime.impl();
-  Metrics metrics;
+  MetricsText metrics;
   metrics.gauge("troupe_runtime_healthy", "0 if this process must be replaced.", runtime.status().ok());
   metrics.gauge("troupe_runtime_threads", "Threads that compute.", process.pool->threads());
   add_actors(metrics, *process.node);

@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t pause = 100'000'000;  // nanoseconds between two attempts to connect
+constexpr int64_t attempt_pause = 100'000'000;  // nanoseconds between two attempts to connect
 
 }  // namespace
 
@@ -87,8 +87,8 @@ Result<std::unique_ptr<Discovery>> Discovery::find_member(ActorNode& node, const
                                                           const std::string& endpoint, int64_t deadline) {
   std::unique_ptr<Discovery> discovery(new Discovery(node));
   Status connected = discovery->connect(self, endpoint, deadline);
-  while (connected.code() == Code::Unavailable && node.env.clock.now() + pause < deadline) {
-    node.scheduler.wait([] { return false; }, node.env.clock.now() + pause);
+  while (connected.code() == Code::Unavailable && node.env.clock.now() + attempt_pause < deadline) {
+    node.scheduler.wait([] { return false; }, node.env.clock.now() + attempt_pause);
     const Status again = discovery->connect(self, endpoint, deadline);
     if (again.code() == Code::DeadlineExceeded) break;  // the earlier failure says more
     connected = again;

@@ -12,7 +12,7 @@
 namespace troupe {
 namespace {
 
-constexpr int64_t pause = 10'000'000;  // nanoseconds until a node that lacks a link is asked again
+constexpr int64_t question_pause = 10'000'000;  // nanoseconds until a node that lacks a link is asked again
 
 std::string task_text(const std::string& job, int task) {
   return DeviceName{job, 0, task, "", DeviceName::unset}.text();
@@ -144,7 +144,7 @@ Result<WorkerDevices> Membership::devices_of(const Address& worker, const AnyMes
   TROUPE_ASSIGN(const auto actor, node_.directory.find(worker));
   auto answer = node_.engine.call(actor, request, deadline);
   while (!answer && answer.status().code() == Code::Unavailable && node_.env.clock.now() < deadline) {
-    node_.scheduler.wait([] { return false; }, std::min(deadline, node_.env.clock.now() + pause));
+    node_.scheduler.wait([] { return false; }, std::min(deadline, node_.env.clock.now() + question_pause));
     answer = node_.engine.call(actor, request, deadline);
   }
   if (!answer) return answer.status();

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using SocketError = boost::system::error_code;
-constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds shared_farewell{1};
 /// How often unused loans are looked for when no frame is sent: this long after a loan at first, then less and less often.
 constexpr std::chrono::milliseconds min_return_pause{1}, max_return_pause{200};
 
@@ -57,7 +57,7 @@ void SharedStream::release() {
   events_ = nullptr;
   flush();
   if (queue_.empty()) return close();
-  timer_.expires_after(farewell);
+  timer_.expires_after(shared_farewell);
   timer_.async_wait([self = shared_from_this()](const SocketError& error) {
     if (!error) self->close();
   });

@@ -36,7 +36,7 @@ const char* alert_about_certificate(int reason) {
   }
 }
 
-std::string text_of(const boost::system::error_code& error, int reason) {
+std::string text_of_error(const boost::system::error_code& error, int reason) {
   const char* text =
       reason == 0 ? nullptr : ERR_reason_error_string(static_cast<unsigned int>(error.value()));
   return text ? text : error.message();
@@ -66,7 +66,7 @@ Status tls_failure(const std::string& peer, const boost::system::error_code& err
   if (is_plain_peer(error) || reason == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION ||
       reason == SSL_R_UNSUPPORTED_PROTOCOL)
     return failed_precondition(what + "it does not speak TLS as this node does");
-  return unavailable(what + text_of(error, reason));
+  return unavailable(what + text_of_error(error, reason));
 }
 
 }  // namespace troupe

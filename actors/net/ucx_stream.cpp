@@ -9,7 +9,7 @@ namespace troupe {
 namespace {
 
 using SocketError = boost::system::error_code;
-constexpr std::chrono::seconds farewell{1};
+constexpr std::chrono::seconds ucx_farewell{1};
 
 }  // namespace
 
@@ -269,13 +269,13 @@ void UcxStream::release() {
   if (closed_) return;
   drop_waiting();
   flush();
-  close_at(std::chrono::steady_clock::now() + farewell);
+  close_at(std::chrono::steady_clock::now() + ucx_farewell);
 }
 
 void UcxStream::say_end() {
   if (closed_ || std::exchange(end_said_, true)) return;
   send_piece(outgoing_.mark(PieceHeader::Kind::End));
-  close_at(std::chrono::steady_clock::now() + farewell);
+  close_at(std::chrono::steady_clock::now() + ucx_farewell);
 }
 
 void UcxStream::peer_ended() {

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr int max_turns = 64;         // of progress in a row, so that other handlers are not delayed
 constexpr size_t max_address = 6000;  // bytes; a Hello has room for so many (FrameLimits::before_hello)
-constexpr auto farewell = 100ms, pause = 1ms;  // how long, and how often, the destructor waits
+constexpr auto worker_farewell = 100ms, worker_pause = 1ms;  // how long, and how often, the destructor waits
 
 /// Addresses travel with a checksum, because UCX does not check what it is given.
 constexpr size_t checksum_bytes = sizeof(uint32_t);
@@ -228,9 +228,9 @@ void UcxWorker::remove(const std::string& key) {
 
 template <class Function>
 void UcxWorker::progress_while(const Function& unfinished) {
-  const auto end = std::chrono::steady_clock::now() + farewell;
+  const auto end = std::chrono::steady_clock::now() + worker_farewell;
   while (unfinished() && std::chrono::steady_clock::now() < end)
-    if (!progress()) std::this_thread::sleep_for(pause);
+    if (!progress()) std::this_thread::sleep_for(worker_pause);
 }
 
 UcxWorker::~UcxWorker() {

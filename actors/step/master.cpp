@@ -24,7 +24,7 @@ constexpr uint64_t max_remaining = uint64_t{10} * 365 * 24 * 3600 * 1'000'000'00
 
 /// Returns a text that differs for signatures with other feeds, fetches or targets.
 template <class Request>
-std::string key_of(Request request) {
+std::string bucket_key(Request request) {
   std::string key;
   for (const auto& list : {request.getFeeds(), request.getFetches(), request.getTargets()}) {
     for (const auto name : list) key.append(view(name)) += '\n';
@@ -113,7 +113,7 @@ class MasterRole final : public OffloadingRole {
 
   void prepare(const Message<wire::PrepareStep>& message, Reply reply) {
     if (!refusal_.ok()) return reply(refusal_);
-    std::string key = key_of(*message);
+    std::string key = bucket_key(*message);
     if (message->getPartial()) key += '\0';
     if (const auto known = handles_.find(key); known != handles_.end()) {
       const auto& prepared = signatures_.at(known->second);
@@ -142,7 +142,7 @@ class MasterRole final : public OffloadingRole {
     if (!refusal_.ok()) return reply(refusal_);
     auto signature = signature_of(request);
     if (!signature) return reply(signature.status());
-    compile_later({{}, std::move(*signature), key_of(request), std::move(reply)});
+    compile_later({{}, std::move(*signature), bucket_key(request), std::move(reply)});
   }
 
   template <class Request>

@@ -21,7 +21,7 @@ using namespace troupe::
 
 namespace {
 
-troupe::SaveOptions options_of(const troupe_save_options& from) {
+troupe::SaveOptions saving_options(const troupe_save_options& from) {
   troupe::SaveOptions options;
   options.round = from.round;
   if (from.note) options.note = from.note;
@@ -35,7 +35,7 @@ troupe::SaveOptions options_of(const troupe_save_options& from) {
 troupe_code troupe_session_save(troupe_session* session, const char* folder,
                                 const troupe_save_options* options, troupe_checkpoint** checkpoint) {
   return guarded([&] {
-    const troupe::SaveOptions wanted = options_of(known(options));
+    const troupe::SaveOptions wanted = saving_options(known(options));
     auto saved = session_of(session)->save(text(folder, "folder"), wanted);
     if (checkpoint)
       *checkpoint = new troupe_checkpoint({std::move(saved.folder), wanted.round, wanted.note, {}, {}},

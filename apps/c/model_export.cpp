@@ -21,7 +21,7 @@ std::map<std::string, troupe::Output> outputs_by_name(const troupe_named_output*
   return named;
 }
 
-troupe::ExportedSignature signature_of(const troupe_exported_signature& given) {
+troupe::ExportedSignature exported_signature(const troupe_exported_signature& given) {
   troupe::ExportedSignature signature{outputs_by_name(given.inputs, given.input_count, "inputs"),
                                       outputs_by_name(given.outputs, given.output_count, "outputs")};
   if (given.method) signature.method = given.method;
@@ -43,7 +43,7 @@ troupe_code troupe_session_export_saved_model(troupe_session* session, const cha
     std::map<std::string, troupe::ExportedSignature> exported;
     for (const troupe_exported_signature* const given : array(signatures, signature_count, "signatures")) {
       const troupe_exported_signature signature = known(&needed(given, "a signature"));
-      if (!exported.emplace(name_of(signature), signature_of(signature)).second)
+      if (!exported.emplace(name_of(signature), exported_signature(signature)).second)
         throw troupe::Error(
             troupe::invalid_argument("two signatures have the name '" + name_of(signature) + "'"));
     }
@@ -54,7 +54,7 @@ troupe_code troupe_session_export_saved_model(troupe_session* session, const cha
 troupe_code troupe_session_export_onnx(troupe_session* session, const char* file,
                                        const troupe_exported_signature* signature) {
   return guarded([&] {
-    const troupe::ExportedSignature exported = signature_of(known(&needed(signature, "signature")));
+    const troupe::ExportedSignature exported = exported_signature(known(&needed(signature, "signature")));
     troupe::export_onnx(*session_of(session), graph_of(session), text(file, "file"), exported);
   });
 }

@@ -11,7 +11,7 @@ namespace troupe::c {
 namespace {
 
 /// Describes a node that is not in the graph yet.
-troupe_node& described(troupe_node* node) {
+troupe_node& described_node(troupe_node* node) {
   troupe_node& result = needed(node, "node");
   if (result.added) throw Error(failed_precondition("node " + result.spec.name + " is in the graph already"));
   return result;
@@ -19,7 +19,7 @@ troupe_node& described(troupe_node* node) {
 
 troupe_code set(troupe_node* node, const char* name, const std::function<AttrValue()>& value) {
   return guarded([&] {
-    troupe_node& changed = described(node);
+    troupe_node& changed = described_node(node);
     changed.spec.attrs.set(text(name, "name"), value());
   });
 }
@@ -68,12 +68,12 @@ troupe_code troupe_node_create(troupe_graph* graph, const char* op, const char* 
 void troupe_node_destroy(troupe_node* node) { delete node; }
 
 troupe_code troupe_node_input(troupe_node* node, troupe_output input) {
-  return guarded([&] { described(node).spec.inputs.push_back(output_of(input)); });
+  return guarded([&] { described_node(node).spec.inputs.push_back(output_of(input)); });
 }
 
 troupe_code troupe_node_control_input(troupe_node* node, troupe_output source) {
   return guarded([&] {
-    troupe_node& changed = described(node);
+    troupe_node& changed = described_node(node);
     throw_if_failed(changed.graph->graph.check(output_of(source)));
     changed.spec.control_inputs.push_back(source.node);
   });
@@ -81,7 +81,7 @@ troupe_code troupe_node_control_input(troupe_node* node, troupe_output source) {
 
 troupe_code troupe_node_device(troupe_node* node, const char* device) {
   return guarded([&] {
-    troupe_node& changed = described(node);
+    troupe_node& changed = described_node(node);
     const std::string name = text(device, "device");
     (void)value_or_throw(troupe::DeviceName::parse(name));
     changed.spec.device = name;
@@ -133,7 +133,7 @@ troupe_code troupe_node_set_strings(troupe_node* node, const char* name, const c
 
 troupe_code troupe_node_add(troupe_node* node, troupe_output* added) {
   return guarded([&] {
-    troupe_node& complete = described(node);
+    troupe_node& complete = described_node(node);
     auto& result = needed(added, "added");
     troupe::Graph& graph = complete.graph->graph;
     const troupe::NodeId id = value_or_throw(graph.add(complete.spec));

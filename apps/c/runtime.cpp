@@ -10,7 +10,7 @@ using namespace troupe::
 
 namespace {
 
-troupe::RuntimeOptions options_of(const troupe_runtime_options& from) {
+troupe::RuntimeOptions runtime_options_of(const troupe_runtime_options& from) {
   troupe::RuntimeOptions options;
   options.threads = from.threads;
   options.memory = from.memory;
@@ -36,7 +36,7 @@ troupe_code troupe_runtime_create(const troupe_runtime_options* options, troupe_
   return guarded([&] {
     auto& result = needed(runtime, "runtime");
     auto handle = std::make_unique<troupe_runtime>();
-    handle->runtime = std::make_shared<troupe::Runtime>(options_of(known(options)));
+    handle->runtime = std::make_shared<troupe::Runtime>(runtime_options_of(known(options)));
     handle->devices = handle->runtime->devices();
     result = handle.release();
   });

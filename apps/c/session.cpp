@@ -55,7 +55,7 @@ troupe::DeviceChoice device_choice(troupe_device_choice choice) {
   }
 }
 
-troupe::SessionOptions options_of(const troupe_session_options& from) {
+troupe::SessionOptions session_options(const troupe_session_options& from) {
   troupe::SessionOptions options;
   if (from.seed) options.seed = static_cast<uint64_t>(*from.seed);
   if (from.soft_placement) options.placement = troupe::Placement::Soft;
@@ -81,7 +81,7 @@ troupe_code troupe_session_create(troupe_graph* graph, const troupe_session_opti
   return guarded([&] {
     const auto& shared = needed(graph, "graph").shared;
     auto& result = needed(session, "session");
-    const auto wanted = options_of(known(options));
+    const auto wanted = session_options(known(options));
     result = handle_of(shared, shared->runtime->session(shared->graph, wanted));
   });
 }
@@ -92,7 +92,7 @@ troupe_code troupe_session_connect(troupe_graph* graph, const char* endpoint, co
     const auto& shared = needed(graph, "graph").shared;
     const troupe::MasterOptions master{text(endpoint, "endpoint"), needed(cluster, "cluster").spec};
     auto& result = needed(session, "session");
-    const auto wanted = options_of(known(options));
+    const auto wanted = session_options(known(options));
     result = handle_of(shared, shared->runtime->connect(shared->graph, master, wanted));
   });
 }

@@ -50,7 +50,7 @@ void set_callbacks(const troupe_training_options& from, troupe::TrainingOptions&
     options.log = [call = from.log, context](const std::string& line) { call(line.c_str(), context); };
 }
 
-troupe::TrainingOptions options_of(const troupe_training_options& from) {
+troupe::TrainingOptions training_options(const troupe_training_options& from) {
   troupe::TrainingOptions options;
   if (from.runs) options.runs = from.runs;
   if (from.resume) options.resume = from.resume;
@@ -90,7 +90,7 @@ troupe_code troupe_train(const troupe_run_file* file, const troupe_training_opti
   return guarded([&] {
     const troupe::RunFile& run = needed(file, "file").value;
     auto& result = needed(training, "training");
-    result = new troupe_training{run.train(options_of(known(options)))};
+    result = new troupe_training{run.train(training_options(known(options)))};
   });
 }
 

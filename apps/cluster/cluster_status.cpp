@@ -17,7 +17,7 @@
 namespace troupe::cluster {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto pause_between_looks = std::chrono::milliseconds(5);
 
@@ -48,12 +48,12 @@ std::vector<NodeReport> nodes_of(const ClusterSpec& cluster) {
 }
 
 /// Waits until every node is linked or refuses this client for good.
-void await_links(const Runtime& runtime, const std::vector<NodeReport>& nodes, Clock::time_point end) {
+void await_links(const Runtime& runtime, const std::vector<NodeReport>& nodes, SteadyClock::time_point end) {
   const auto is_settled = [&](const NodeReport& node) {
     const Status status = runtime.link_status(node.task);
     return status.ok() || is_permanent(status.code());
   };
-  while (!std::ranges::all_of(nodes, is_settled) && Clock::now() < end)
+  while (!std::ranges::all_of(nodes, is_settled) && SteadyClock::now() < end)
     std::this_thread::sleep_for(pause_between_looks);
 }
 
@@ -121,7 +121,7 @@ Result<std::vector<NodeReport>> cluster_status(const ClusterSpec& cluster,
                                                std::chrono::nanoseconds timeout) try {
   Runtime runtime(client_of(cluster));
   auto nodes = nodes_of(cluster);
-  await_links(runtime, nodes, Clock::now() + timeout);
+  await_links(runtime, nodes, SteadyClock::now() + timeout);
   ask(runtime, nodes);
   return nodes;
 } catch (const Error& error) {
@@ -133,7 +133,7 @@ Result<std::string> control_cluster(const ClusterSpec& cluster, const std::strin
   Runtime runtime(client_of(cluster));
   auto workers = nodes_of(cluster);
   std::erase_if(workers, [](const NodeReport& node) { return !node.task.starts_with("/job:worker/"); });
-  await_links(runtime, workers, Clock::now() + timeout);
+  await_links(runtime, workers, SteadyClock::now() + timeout);
   Draft<wire::ControlTraining> draft;
   draft->setAction(as_text(action));
   draft->setArgument(as_text(argument));

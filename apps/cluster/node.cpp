@@ -18,7 +18,7 @@ namespace troupe::cluster {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto first_link_timeout = 60s;
 
@@ -33,15 +33,15 @@ class Ownership {
     if (owner_.empty()) return false;
     const Presence owner = runtime_.impl().membership->presence_of(owner_);
     // A link may open and close again between two calls.
-    if (owner.linked || std::exchange(links_, owner.links) != owner.links) last_linked_ = Clock::now();
-    return Clock::now() - last_linked_ > (owner.links > 0 ? timeout_ : first_link_timeout);
+    if (owner.linked || std::exchange(links_, owner.links) != owner.links) last_linked_ = SteadyClock::now();
+    return SteadyClock::now() - last_linked_ > (owner.links > 0 ? timeout_ : first_link_timeout);
   }
 
  private:
   const Runtime& runtime_;
   const std::string owner_;
-  const Clock::duration timeout_;
-  Clock::time_point last_linked_ = Clock::now();
+  const SteadyClock::duration timeout_;
+  SteadyClock::time_point last_linked_ = SteadyClock::now();
   uint64_t links_ = 0;  ///< how many had been opened at the last call
 };
 

@@ -17,11 +17,11 @@
 namespace troupe::commands {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+double seconds_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
 
 struct BenchArguments {
@@ -43,9 +43,9 @@ Json profile_of(const golden::GraphFile& graph, long long steps) {
   observe::StepCosts costs;
   for (long long i = 0; i < steps; ++i) {
     std::vector<DeviceProfile> profile;
-    const auto begin = Clock::now();
+    const auto begin = SteadyClock::now();
     graph.run({.profile = &profile});
-    costs.add(Clock::now() - begin, profile);
+    costs.add(SteadyClock::now() - begin, profile);
   }
   Json devices = Json::array();
   for (const observe::DeviceCosts& device : costs.devices()) devices.push_back(observe::costs_json(device));
@@ -54,16 +54,16 @@ Json profile_of(const golden::GraphFile& graph, long long steps) {
 
 int bench(BenchArguments& arguments) try {
   arguments.graph.simplify = !arguments.no_simplify;
-  const auto begin = Clock::now();
+  const auto begin = SteadyClock::now();
   RealDisk disk;
   const golden::GraphFile graph = open_graph(disk, arguments.graph);
   graph.run();
   const double first = seconds_since(begin);
   for (long long i = 0; i < arguments.warmup; ++i) graph.run();
   std::vector<double> times;
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   for (long long i = 0; i < arguments.steps; ++i) {
-    const auto step = Clock::now();
+    const auto step = SteadyClock::now();
     graph.run();
     times.push_back(1e6 * seconds_since(step));
   }

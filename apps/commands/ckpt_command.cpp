@@ -116,7 +116,7 @@ Status write(Disk& disk, const CkptArguments& arguments) {
 }
 
 /// Returns a mistake if the action takes another number of paths, or needs a file to write.
-Status check(const CkptArguments& arguments) {
+Status check_checkpoint(const CkptArguments& arguments) {
   const bool writes = arguments.action == "convert" || arguments.action == "average";
   const size_t wanted = arguments.action == "diff" ? 2 : 1;
   const size_t given = arguments.paths.size();
@@ -132,7 +132,7 @@ Status check(const CkptArguments& arguments) {
 }
 
 int ckpt(const CkptArguments& arguments) try {
-  if (const Status mistake = check(arguments); !mistake.ok())
+  if (const Status mistake = check_checkpoint(arguments); !mistake.ok())
     return failed(mistake, arguments.json, bad_usage);
   std::vector<std::string> paths = arguments.paths;
   paths.push_back(arguments.out);

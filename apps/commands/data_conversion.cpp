@@ -17,7 +17,7 @@
 namespace troupe::commands {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 /// Prints a line now and then, on a terminal over the one before.
 class ConversionProgress {
@@ -29,8 +29,8 @@ class ConversionProgress {
   }
 
   void show(int64_t done, int64_t all) {
-    if (!talks_ || Clock::now() < next_) return;
-    next_ = Clock::now() + interval_;
+    if (!talks_ || SteadyClock::now() < next_) return;
+    next_ = SteadyClock::now() + interval_;
     is_shown_ = true;
     std::fprintf(stderr, "%s%lld of %lld samples, %lld %%%s", terminal_ ? "\r\033[K" : "",
                  static_cast<long long>(done), static_cast<long long>(all),
@@ -40,7 +40,7 @@ class ConversionProgress {
  private:
   bool talks_, terminal_, is_shown_ = false;
   std::chrono::milliseconds interval_;
-  Clock::time_point next_ = Clock::now() + interval_;
+  SteadyClock::time_point next_ = SteadyClock::now() + interval_;
 };
 
 bool is_run_file(const std::string& path) { return path.ends_with(".toml"); }

@@ -16,7 +16,7 @@ namespace {
 
 /// Fails with InvalidArgument if the name of the file to write has the ending of a form in which graphs are not drawn, and no form
 /// is given beside it.
-Status check_ending(const draw::DrawArguments& arguments) {
+Status check_drawing(const draw::DrawArguments& arguments) {
   constexpr std::array<std::string_view, 3> known = {".dot", ".svg", ".html"};
   const std::string ending = ending_of(arguments.out);
   if (ending.empty() || !arguments.form.empty() || std::ranges::find(known, ending) != known.end()) return {};
@@ -26,7 +26,7 @@ Status check_ending(const draw::DrawArguments& arguments) {
 }
 
 int draw_graph(draw::DrawArguments& arguments, const std::string& local, bool json) {
-  if (const Status mistake = check_ending(arguments); !mistake.ok()) return failed(mistake, json, bad_usage);
+  if (const Status mistake = check_drawing(arguments); !mistake.ok()) return failed(mistake, json, bad_usage);
   if (!local.empty()) {
     auto tasks = arguments.is_run() ? parse_training_tasks(local) : parse_tasks(local);
     if (!tasks) return failed(tasks.status(), json);

@@ -61,7 +61,7 @@ nlohmann::ordered_json as_json(const cluster::NodeReport& node) {
   return json;
 }
 
-void print(const cluster::NodeReport& node) {
+void print_status(const cluster::NodeReport& node) {
   if (!node.reached.ok()) {
     std::printf("%-32s cannot be reached: %s\n", node.task.c_str(), node.reached.text().c_str());
     return;
@@ -90,7 +90,7 @@ int status_of_cluster(const StatusArguments& arguments) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& node : *nodes) {
     list.push_back(as_json(node));
-    if (!arguments.json) print(node);
+    if (!arguments.json) print_status(node);
   }
   if (arguments.json) print_json({{"cluster", spec->name}, {"nodes", list}});
   return std::ranges::all_of(*nodes, [](const auto& node) { return node.reached.ok(); }) ? 0 : 1;

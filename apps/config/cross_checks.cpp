@@ -99,7 +99,8 @@ void CrossChecker::check_data() {
   const Reader data = root_.table("data"), valid = data.table("valid"), test = data.table("test");
   if (valid.has("split") && valid.has("files"))
     error(valid, "files", "data.valid: expected either split or files, found both");
-  if (valid.has("fold") && (config_.data.valid_fold + 1) * config_.data.valid_split > 1 + 1e-9)
+  if (valid.has("fold") &&
+      static_cast<double>(config_.data.valid_fold + 1) * config_.data.valid_split > 1 + 1e-9)
     error(valid, "fold",
           "data.valid.fold: " + std::to_string(config_.data.valid_fold) +
               " is too large; with this split there are " +

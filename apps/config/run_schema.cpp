@@ -19,7 +19,7 @@ constexpr Range fraction{.low = 0, .high = 1, .below = true};
 
 // One row per key.
 // clang-format off
-constexpr Key keys[] = {
+constexpr Key run_keys[] = {
     {"run", Kind::Section, "the run itself", {.initial = "{}"}},
     {"run.name", Kind::FolderName, "name of the run, whose results are written to DIRECTORY/NAME/NNN",
      {.initial = "\"run\""}},
@@ -380,7 +380,7 @@ constexpr Key keys[] = {
 }  // namespace
 
 std::vector<Key> run_schema() {
-  std::vector<Key> all(std::begin(keys), std::end(keys));
+  std::vector<Key> all(std::begin(run_keys), std::end(run_keys));
   const auto insert_after = [&](std::string_view path, const std::vector<Key>& more) {
     all.insert(std::ranges::find(all, path, &Key::path) + 1, more.begin(), more.end());
   };

@@ -41,7 +41,7 @@ Row<Options> class_weights() {
           {.range = {.low = 0}}};
 }
 
-constexpr Range between(double low, double high) {
+constexpr Range strictly_between(double low, double high) {
   return {.low = low, .high = high, .above = true, .below = true};
 }
 
@@ -77,7 +77,7 @@ std::vector<LayerType> score_types() {
                                {{"quantile",
                                  &nn::Quantile::quantile,
                                  "which is to be predicted; default: 0.5",
-                                 {.range = between(0, 1)}}},
+                                 {.range = strictly_between(0, 1)}}},
                                nn::quantile_loss),
       score_type<nn::SoftmaxCrossEntropy>(
           "softmax_cross_entropy",

@@ -12,14 +12,16 @@ namespace troupe::golden {
 namespace {
 
 using Json = nlohmann::json;
-constexpr uint64_t max_bytes = uint64_t{1} << 30;
+constexpr uint64_t max_case_bytes = uint64_t{1} << 30;
 
 /// Reads the files of a case. step() throws Error, and Json::exception if case.json has other fields or types than expected.
 class CaseReader {
  public:
   CaseReader(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
 
-  Result<std::string> file(const std::string& name) const { return read_file(disk_, path(name), max_bytes); }
+  Result<std::string> file(const std::string& name) const {
+    return read_file(disk_, path(name), max_case_bytes);
+  }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   Result<Json> json() const {
     TROUPE_ASSIGN(const std::string text, file("case.json"));

@@ -12,7 +12,7 @@
 namespace troupe::golden {
 namespace {
 
-constexpr uint64_t max_bytes = uint64_t{1} << 32;
+constexpr uint64_t max_feed_bytes = uint64_t{1} << 32;
 
 }  // namespace
 
@@ -78,7 +78,8 @@ void GraphFile::read_feeds(Disk& disk, const std::vector<std::string>& feeds) {
       throw Error(invalid_argument("--feed " + feed + ": expected NAME=FILE.npy"));
     const std::string file = feed.substr(equals + 1);
     fed_.push_back(value_or_throw(graph().find_output(feed.substr(0, equals))));
-    feeds_.push_back(value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, max_bytes)), file)));
+    feeds_.push_back(
+        value_or_throw(data::read_npy(value_or_throw(read_file(disk, file, max_feed_bytes)), file)));
   }
 }
 

@@ -12,7 +12,7 @@
 namespace troupe::golden {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::seconds step_timeout{60};
 
 /// The process or processes that run the cases.
@@ -102,7 +102,7 @@ Status verify(Disk& disk, const VerifyOptions& options, const std::function<void
   TROUPE_RETURN_IF_FAILED(library->status);
   TROUPE_ASSIGN(const auto backend, make_backend(options));
   for (const auto& folder : folders) {
-    const auto begin = Clock::now();
+    const auto begin = SteadyClock::now();
     auto golden = load_case(disk, folder, library->ops);
     Verdict verdict{folder, {}, {}, 0};
     if (golden)
@@ -111,7 +111,7 @@ Status verify(Disk& disk, const VerifyOptions& options, const std::function<void
       verdict.lacks = golden.status().text();
     else
       verdict.failures = {golden.status().message()};
-    verdict.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    verdict.seconds = std::chrono::duration<double>(SteadyClock::now() - begin).count();
     report(verdict);
   }
   return {};

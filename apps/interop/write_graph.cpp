@@ -24,11 +24,11 @@ AttrValue& add_attr(NodeDef& def, const std::string& name) {
 }
 
 /// How the nodes of a graph, or of a function's body, are named in the file.
-class Names {
+class FileNames {
  public:
-  explicit Names(const Graph& graph) : graph_(graph) {}
+  explicit FileNames(const Graph& graph) : graph_(graph) {}
   /// In the body of a function the names lose the prefix that they get when the file is read.
-  explicit Names(const Function& function) : graph_(*function.body), prefix_(function.name + '/') {
+  explicit FileNames(const Function& function) : graph_(*function.body), prefix_(function.name + '/') {
     for (size_t i = 0; i < function.arguments.size(); ++i)
       arguments_.emplace(function.arguments[i], "argument_" + std::to_string(i));
   }
@@ -71,7 +71,7 @@ bool shapes_are_inferred(const Graph& graph, const Node& node) {
   return node.op->shape(context).ok() && std::move(context).take_outputs() == node.output_shapes;
 }
 
-void write_node(const Graph& graph, const Node& node, const Names& names, NodeDef& def) {
+void write_node(const Graph& graph, const Node& node, const FileNames& names, NodeDef& def) {
   def.set_name(names.of(node.name));
   def.set_op(node.type());
   def.set_device(node.device);
@@ -92,7 +92,7 @@ void write_node(const Graph& graph, const Node& node, const Names& names, NodeDe
 
 void write_function(const Function& function, FunctionDef& def) {
   const Graph& body = *function.body;
-  const Names names(function);
+  const FileNames names(function);
   def.mutable_signature()->set_name(function.name);
   for (const NodeId argument : function.arguments) {
     auto& added = *def.mutable_signature()->add_input_arg();
@@ -113,7 +113,7 @@ void write_function(const Function& function, FunctionDef& def) {
 
 void write_graph(const Graph& graph, GraphDef& def) {
   def.mutable_versions()->set_producer(producer_version);
-  const Names names(graph);
+  const FileNames names(graph);
   for (const Node& node : graph.nodes()) write_node(graph, node, names, *def.add_node());
   const auto called = called_functions(graph);
   for (const auto& [name, function] : graph.functions())
@@ -156,7 +156,7 @@ class CollectionWriter {
   CollectionDef& def_;
 };
 
-void write_tensor(const Graph& graph, Output output, TensorInfo& info) {
+void write_tensor_attr(const Graph& graph, Output output, TensorInfo& info) {
   info.set_name(graph.name_of(output));
   info.set_dtype(write_dtype(graph.dtype(output)));
   write_shape(graph.shape(output), *info.mutable_tensor_shape());
@@ -176,7 +176,7 @@ void write_tensors(const Graph& graph, const std::map<std::string, Output>& tens
   for (const auto& [name, output] : tensors) {
     TensorInfoEntry& entry = *list.Add();
     entry.set_key(name);
-    write_tensor(graph, output, *entry.mutable_value());
+    write_tensor_attr(graph, output, *entry.mutable_value());
   }
 }
 
@@ -202,7 +202,7 @@ void write_meta_graph(const MetaGraph& meta, MetaGraphDef& def) {
   for (const auto& [file, tensor] : meta.assets) {
     AssetFileDef& asset = *def.add_asset_file_def();
     asset.set_filename(file);
-    write_tensor(meta.graph, tensor, *asset.mutable_tensor_info());
+    write_tensor_attr(meta.graph, tensor, *asset.mutable_tensor_info());
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double impossible = -1e9;  ///< a log probability that no real sequence reaches
 
-void check(const BeamSearch& options, const std::vector<Output>& state) {
+void check_search(const BeamSearch& options, const std::vector<Output>& state) {
   const auto require = [](bool holds, const char* what, int64_t value) {
     if (!holds)
       throw Error(invalid_argument("beam_search: " + std::string(what) + ", found " + std::to_string(value)));
@@ -136,7 +136,7 @@ class Search {
 
 Decoded beam_search(const Scope& scope, const std::vector<Output>& state, const PredictNext& predict,
                     const BeamSearch& options) {
-  check(options, state);
+  check_search(options, state);
   const Scope s = scope.with_prefix("beam_search");
   const Output batch =
       reshape(s, slice(s, shape(s, state.front()), {0}, {1}), Argument(std::vector<Argument>()));

@@ -78,7 +78,7 @@ void add_devices(const Json& state, std::vector<std::string>& lines) {
   }
 }
 
-void add_nodes(const Json& state, std::vector<std::string>& lines) {
+void append_nodes(const Json& state, std::vector<std::string>& lines) {
   const Json* const nodes = find(state, "nodes");
   if (!nodes || nodes->empty()) return;
   lines.emplace_back("nodes:");
@@ -152,7 +152,7 @@ std::vector<std::string> status_lines(const Json& state) {
         fmt::format("last checkpoint: step {:.0f}   {}", number(*saved, "step"), string(*saved, "folder")));
   if (const Json* spent = find(state, "spent")) lines.push_back(shares(*spent));
   add_devices(state, lines);
-  add_nodes(state, lines);
+  append_nodes(state, lines);
   add_notes(state, lines);
   return lines;
 }

@@ -22,7 +22,7 @@ struct DeviceFunctionHandle {
 };
 
 /// A choice of servers has no graph at hand; the nodes that it is asked about, variables, have no inputs.
-py::list inputs_of(const NewNode& node) {
+py::list new_node_inputs(const NewNode& node) {
   if (!node.graph) return py::list();
   std::vector<Output> inputs;
   for (const Output& input : node.spec.inputs)
@@ -95,7 +95,7 @@ void bind_devices(py::module_& module) {
       .def_property_readonly("name", [](const NewNode& node) { return node.spec.name; })
       .def_property_readonly("type", [](const NewNode& node) { return node.spec.op; })
       .def_property_readonly("device", [](const NewNode& node) { return node.spec.device; })
-      .def_property_readonly("inputs", &inputs_of)
+      .def_property_readonly("inputs", &new_node_inputs)
       .def("attribute", &attribute, py::arg("name"));
   const py::class_<DeviceFunctionHandle> function(module, "DeviceFunction",
                                                   "Says on which device a new node should run.");

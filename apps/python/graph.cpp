@@ -83,21 +83,21 @@ py::object attribute(const NodeHandle& handle, const std::string& name) {
   return from_attribute(*value);
 }
 
-py::list outputs_of(const NodeHandle& handle) {
+py::list node_outputs(const NodeHandle& handle) {
   std::vector<Output> outputs;
   for (uint32_t i = 0; i < handle.node().output_types.size(); ++i)
     outputs.push_back(handle.graph->graph.output(handle.id, i));
   return from_outputs(outputs, handle.graph);
 }
 
-py::list inputs_of(const NodeHandle& handle) {
+py::list node_inputs(const NodeHandle& handle) {
   std::vector<Output> inputs;
   for (const Output& input : handle.node().inputs)
     inputs.push_back(handle.graph->graph.output(input.node, input.index));
   return from_outputs(inputs, handle.graph);
 }
 
-py::list control_inputs_of(const NodeHandle& handle) {
+py::list node_control_inputs(const NodeHandle& handle) {
   py::list nodes;
   for (const NodeId id : handle.node().control_inputs) nodes.append(NodeHandle{handle.graph, id});
   return nodes;
@@ -115,9 +115,9 @@ void bind_operation(py::module_& module) {
       .def_property_readonly("type", [](const NodeHandle& handle) { return handle.node().type(); })
       .def_property_readonly("device", [](const NodeHandle& handle) { return handle.node().device; })
       .def_property_readonly("graph", [](const NodeHandle& handle) { return handle.graph; })
-      .def_property_readonly("inputs", &inputs_of)
-      .def_property_readonly("control_inputs", &control_inputs_of)
-      .def_property_readonly("outputs", &outputs_of)
+      .def_property_readonly("inputs", &node_inputs)
+      .def_property_readonly("control_inputs", &node_control_inputs)
+      .def_property_readonly("outputs", &node_outputs)
       .def_property_readonly("attributes", &attribute_names)
       .def("attribute", &attribute, py::arg("name"))
       .def(
@@ -171,7 +171,7 @@ py::object result_of(const ScopeHandle& scope, NodeId id) {
   const size_t outputs = node.node().output_types.size();
   if (outputs == 0) return py::cast(node);
   if (outputs == 1) return py::cast(scope.handle(scope.graph->graph.output(id, 0)));
-  return py::tuple(outputs_of(node));
+  return py::tuple(node_outputs(node));
 }
 
 std::vector<Output> controls_of(const ScopeHandle& scope, const py::handle& sources) {

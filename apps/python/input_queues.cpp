@@ -105,7 +105,7 @@ BucketOptions bucket_options(const ScopeHandle& scope, const py::dict& given) {
   return options;
 }
 
-std::vector<Output> outputs_of(const ScopeHandle& scope, const py::handle& values) {
+std::vector<Output> listed_outputs(const ScopeHandle& scope, const py::handle& values) {
   std::vector<Output> outputs;
   for (const py::handle value : values) outputs.push_back(as_output(scope, value, DType::Invalid));
   return outputs;
@@ -113,7 +113,7 @@ std::vector<Output> outputs_of(const ScopeHandle& scope, const py::handle& value
 
 std::vector<std::vector<Output>> lists_of(const ScopeHandle& scope, const py::list& lists) {
   std::vector<std::vector<Output>> result;
-  for (const py::handle list : lists) result.push_back(outputs_of(scope, list));
+  for (const py::handle list : lists) result.push_back(listed_outputs(scope, list));
   return result;
 }
 
@@ -139,7 +139,7 @@ void bind_batches(py::module_& module, const char* name,
   module.def(
       name,
       [=](const ScopeHandle& scope, const py::list& tensors, const py::dict& options) {
-        return from_outputs(of_one(scope.scope, outputs_of(scope, tensors), options_of(scope, options)),
+        return from_outputs(of_one(scope.scope, listed_outputs(scope, tensors), options_of(scope, options)),
                             scope.graph);
       },
       py::arg("scope"), py::arg("tensors"), py::arg("options"));
@@ -153,7 +153,7 @@ void bind_batches(py::module_& module, const char* name,
 
 py::tuple build_bucket(const ScopeHandle& scope, const py::list& tensors, const py::object& which_bucket,
                        const py::dict& options) {
-  const Bucketed batch = bucket(scope.scope, outputs_of(scope, tensors),
+  const Bucketed batch = bucket(scope.scope, listed_outputs(scope, tensors),
                                 as_output(scope, which_bucket, DType::Int32), bucket_options(scope, options));
   return py::make_tuple(scope.handle(batch.bucket), from_outputs(batch.tensors, scope.graph));
 }
@@ -162,7 +162,7 @@ py::tuple build_bucket_by_length(const ScopeHandle& scope, const py::object& len
                                  const std::vector<int64_t>& boundaries, const py::dict& options) {
   const BucketedSequences batch =
       bucket_by_sequence_length(scope.scope, as_output(scope, length, DType::Int32),
-                                outputs_of(scope, tensors), boundaries, bucket_options(scope, options));
+                                listed_outputs(scope, tensors), boundaries, bucket_options(scope, options));
   return py::make_tuple(scope.handle(batch.lengths), from_outputs(batch.tensors, scope.graph));
 }
 
@@ -185,9 +185,9 @@ void bind_input_queues(py::module_& module) {
   module.def(
       "slice_input_producer",
       [](const ScopeHandle& scope, const py::list& tensors, const py::dict& options) {
-        return from_outputs(
-            slice_input_producer(scope.scope, outputs_of(scope, tensors), producer_options(scope, options)),
-            scope.graph);
+        return from_outputs(slice_input_producer(scope.scope, listed_outputs(scope, tensors),
+                                                 producer_options(scope, options)),
+                            scope.graph);
       },
       py::arg("scope"), py::arg("tensors"), py::arg("options"));
   bind_batches(module, "batch", batch_options, batch, batch_join);

@@ -72,7 +72,7 @@ class Callbacks {
   std::optional<py::error_already_set> failure_;
 };
 
-const char* text_of(TrainingEnd end) {
+const char* joined_text(TrainingEnd end) {
   switch (end) {
     case TrainingEnd::Completed: return "completed";
     case TrainingEnd::EarlyStopped: return "early stopped";
@@ -110,8 +110,9 @@ py::tuple train(const RunFile& file, std::optional<std::string> runs, const std:
   }();
   callbacks.raise();
   raise_signals();
-  return py::make_tuple(text_of(outcome.end), outcome.steps, outcome.epochs, outcome.seconds, outcome.loss,
-                        Callbacks::dictionary(outcome.metrics), outcome.folder, outcome.checkpoint);
+  return py::make_tuple(joined_text(outcome.end), outcome.steps, outcome.epochs, outcome.seconds,
+                        outcome.loss, Callbacks::dictionary(outcome.metrics), outcome.folder,
+                        outcome.checkpoint);
 }
 
 py::dict evaluate_run(const std::string& path, const std::vector<std::string>& files,

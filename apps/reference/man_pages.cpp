@@ -28,7 +28,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string head(const std::string& name, const std::string& meaning, const std::string& version) {
+std::string page_head(const std::string& name, const std::string& meaning, const std::string& version) {
   return fmt::format(".TH {} 1 \"\" \"troupe {}\" \"Troupe\"\n.SH NAME\n{} \\- {}\n", upper(name), version,
                      roff(name), roff(meaning));
 }
@@ -38,7 +38,7 @@ constexpr const char* exit_status =
     "diverged), 130 and 143 (ended by "
     "SIGINT or SIGTERM).\n";
 
-std::string names_of(const OptionInfo& option) {
+std::string option_names(const OptionInfo& option) {
   std::string names;
   for (const std::string& name : option.names)
     names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name) + "\\fR");
@@ -51,14 +51,14 @@ std::string command_page(const CommandInfo& command, const std::string& version)
     if (option.is_positional)
       arguments += option.is_required ? " \\fI" + roff(option.names[0]) + "\\fR"
                                       : " [\\fI" + roff(option.names[0]) + "\\fR]";
-  std::string text = head("troupe-" + command.name, command.meaning, version);
+  std::string text = page_head("troupe-" + command.name, command.meaning, version);
   text +=
       fmt::format(".SH SYNOPSIS\n\\fBtroupe {}\\fR{} [\\fIOPTION\\fR...]\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n",
                   roff(command.name), arguments, roff(command.meaning));
   for (const OptionInfo& option : command.options) {
     std::string meaning = option.meaning;
     if (!option.choices.empty()) meaning += fmt::format(" ({})", fmt::join(option.choices, ", "));
-    text += fmt::format(".TP\n{}\n{}\n", names_of(option), roff(meaning));
+    text += fmt::format(".TP\n{}\n{}\n", option_names(option), roff(meaning));
   }
   text += fmt::format(".SH EXAMPLE\n.EX\n{}\n.EE\n", roff(command.example));
   return text + exit_status + ".SH SEE ALSO\n\\fBtroupe\\fR(1)\n";
@@ -69,7 +69,7 @@ std::string command_page(const CommandInfo& command, const std::string& version)
 std::map<std::string, std::string> man_pages(const std::vector<CommandInfo>& commands,
                                              const std::string& version) {
   std::map<std::string, std::string> pages;
-  std::string text = head("troupe", "a distributed dataflow system for machine learning", version);
+  std::string text = page_head("troupe", "a distributed dataflow system for machine learning", version);
   text +=
       ".SH SYNOPSIS\n\\fBtroupe\\fR \\fISUBCOMMAND\\fR [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\nTroupe trains "
       "models that are described in a file, on one "

@@ -38,7 +38,7 @@ std::string rows_of(std::span<const config::Key> keys, size_t prefix) {
   return rows;
 }
 
-constexpr const char* head = "| key | value | meaning |\n|---|---|---|\n";
+constexpr const char* table_head = "| key | value | meaning |\n|---|---|---|\n";
 
 }  // namespace
 
@@ -56,11 +56,11 @@ std::string keys_markdown() {
   for (const config::Key& key : schema) {
     if (key.path.starts_with("model.layers.") && key.path.find('.', 13) != std::string_view::npos) continue;
     const std::string first(key.path.substr(0, key.path.find('.')));
-    if (first != section) text += fmt::format("\n## {}\n\n{}", first, head);
+    if (first != section) text += fmt::format("\n## {}\n\n{}", first, table_head);
     section = first;
     text += rows_of({&key, 1}, 0);
   }
-  text += "\n# Keys of cluster files\n\n" + std::string(head) + rows_of(config::cluster_schema(), 0);
+  text += "\n# Keys of cluster files\n\n" + std::string(table_head) + rows_of(config::cluster_schema(), 0);
   return text;
 }
 
@@ -84,7 +84,7 @@ std::string layers_markdown() {
       if (key.path.starts_with(prefix)) own.push_back(key);
     const config::LayerNote note = config::layer_note(name);
     text += fmt::format("\n## {0}\n\n`nn.{0}({1})`: {2}\n", name, note.inputs, note.meaning);
-    if (!own.empty()) text += '\n' + (head + rows_of(own, prefix.size()));
+    if (!own.empty()) text += '\n' + (table_head + rows_of(own, prefix.size()));
   }
   return text;
 }

@@ -16,8 +16,8 @@ namespace troupe::report {
 namespace {
 
 /// The most classes of which a matrix is drawn, classes in the table, pairs of classes, errors and points.
-constexpr size_t most_in_matrix = 30, most_classes = 100, most_pairs = 20, most_errors = 20,
-                 most_points = 2000;
+constexpr size_t most_in_matrix = 30, most_listed_classes = 100, most_pairs = 20, most_errors = 20,
+                 most_predictions = 2000;
 
 std::string name_of(const Comparison& comparison, int64_t label) {
   const auto at = static_cast<size_t>(label);
@@ -72,10 +72,11 @@ std::string score_cell(double value) {
 std::string class_table(const Comparison& comparison, const ClassScores& scores) {
   std::vector<ClassScore> classes = scores.classes;
   std::string note;
-  if (classes.size() > most_classes) {
+  if (classes.size() > most_listed_classes) {
     std::ranges::stable_sort(classes, std::ranges::greater(), &ClassScore::labelled);
-    classes.resize(most_classes);
-    note = missing(fmt::format("The {} most frequent of {} classes.", most_classes, scores.classes.size()));
+    classes.resize(most_listed_classes);
+    note = missing(
+        fmt::format("The {} most frequent of {} classes.", most_listed_classes, scores.classes.size()));
   }
   std::string rows;
   for (const ClassScore& one : classes)
@@ -190,7 +191,7 @@ std::string number_predictions(const Comparison& comparison, const std::vector<N
       figure("root of the mean square error", short_number(std::sqrt(errors.square))) +
       figure("R²", errors.variance > 0 ? fmt::format("{:.4f}", 1 - errors.square / errors.variance) : "–") +
       R"(</div><div class="charts">)";
-  const size_t stride = all.size() / most_points + 1;
+  const size_t stride = all.size() / most_predictions + 1;
   std::vector<Point> points;
   std::vector<double> residuals;
   for (size_t i = 0; i < all.size(); ++i) {

@@ -366,7 +366,7 @@ Status not_json(const std::string& body, const char* reason) {
   std::string text = reason;
   if (body.size() <= most) {
     try {
-      (void)nlohmann::json::parse(body);
+      [[maybe_unused]] const auto parsed = nlohmann::json::parse(body);
     } catch (const nlohmann::json::exception& error) {  // such as a number that no double can hold
       text = error.what();
       text = text.substr(text.find("] ") + 2);  // after the number of the error

@@ -36,7 +36,7 @@ Result<std::string> key_of(Disk& disk, const config::RunConfig& config) {
   });
   TROUPE_ASSIGN(const auto options, data::with_matching_files(disk, config.data));
   TROUPE_ASSIGN(const std::string files, data::fingerprints(disk, options));
-  return std::string("troupe ") + TROUPE_VERSION + "\nseed " + std::to_string(config.run.seed) + "\nbuffer " +
+  return "troupe " TROUPE_VERSION "\nseed " + std::to_string(config.run.seed) + "\nbuffer " +
          std::to_string(config.data.buffer) + '\n' + config::to_toml(data) + files;
 }
 

@@ -10,13 +10,15 @@
 namespace troupe::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds pause_between_looks{5};
 /// The times until the tasks that are not linked are reported for the first time, and again.
 constexpr std::chrono::seconds first_report{2}, report_interval{5};
 
-int64_t whole_seconds(Clock::duration time) { return std::chrono::ceil<std::chrono::seconds>(time).count(); }
+int64_t whole_seconds(SteadyClock::duration time) {
+  return std::chrono::ceil<std::chrono::seconds>(time).count();
+}
 
 }  // namespace
 
@@ -45,10 +47,10 @@ void ClusterLinks::report(const std::string& line) const {
 }
 
 Status ClusterLinks::await_all(std::chrono::nanoseconds timeout) const {
-  const auto end = Clock::now() + timeout;
-  auto next_report = Clock::now() + first_report;
+  const auto end = SteadyClock::now() + timeout;
+  auto next_report = SteadyClock::now() + first_report;
   for (auto unlinked = missing(); !unlinked.empty(); unlinked = missing()) {
-    const auto now = Clock::now();
+    const auto now = SteadyClock::now();
     const auto refused =
         std::ranges::find_if(unlinked, [](const Missing& one) { return is_permanent(one.reason.code()); });
     if (refused != unlinked.end())
@@ -74,10 +76,10 @@ Status ClusterLinks::await_all(std::chrono::nanoseconds timeout) const {
 
 std::vector<std::string> ClusterLinks::silent(const Status& failure,
                                               std::chrono::nanoseconds heartbeat) const {
-  const auto end = Clock::now() + (limits::silent_heartbeats + 1) * heartbeat;
+  const auto end = SteadyClock::now() + (limits::silent_heartbeats + 1) * heartbeat;
   auto lost = missing();
   while (lost.empty() && failure.code() == Code::Unavailable && options_.cluster &&
-         !(options_.lost && options_.lost()) && Clock::now() < end) {
+         !(options_.lost && options_.lost()) && SteadyClock::now() < end) {
     std::this_thread::sleep_for(pause_between_looks);
     lost = missing();
   }

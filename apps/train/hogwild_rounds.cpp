@@ -11,14 +11,14 @@
 namespace troupe::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds length_of_phase{250};
 
 }  // namespace
 
 struct HogwildRounds::Phase {
   const uint64_t number, done, last;
-  const Clock::time_point end = Clock::now() + length_of_phase;
+  const SteadyClock::time_point end = SteadyClock::now() + length_of_phase;
   std::mutex mutex = {};
   // Guarded by the mutex, except for the elements of the rounds that belong to one shard.
   std::deque<Round> rounds = {};
@@ -63,7 +63,7 @@ bool HogwildRounds::take_shard(Phase& phase, Round*& round, size_t& shard) {
   if (phase.failure) return false;
   if (phase.rounds.empty() || phase.next_shard == phase.rounds.back().shards.size()) {
     const uint64_t before = phase.done + phase.rounds.size();
-    if (before == phase.last || (!phase.rounds.empty() && Clock::now() >= phase.end)) return false;
+    if (before == phase.last || (!phase.rounds.empty() && SteadyClock::now() >= phase.end)) return false;
     double seconds = 0;
     Round next{before + 1, timed_batch(batches_, before, seconds), {}, {}};
     waited_ += seconds;

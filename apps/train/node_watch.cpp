@@ -12,7 +12,7 @@
 namespace troupe::train {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 struct NodeWatch::Told {
   struct Node {
     bool is_asked = false;
-    Clock::time_point at;  ///< of the last answer
+    SteadyClock::time_point at;  ///< of the last answer
     observe::NodeTraffic traffic;
     uint64_t cpu = 0;  ///< nanoseconds
     double cores = 0;
@@ -32,11 +32,11 @@ struct NodeWatch::Told {
     node.is_asked = false;
     if (!answer) return;
     const Message<wire::NodeDescribed> described(*answer);
-    const auto now = Clock::now();
+    const auto now = SteadyClock::now();
     const double seconds = std::chrono::duration<double>(now - node.at).count();
     const auto rate = [&](uint64_t count, uint64_t before) {
       const bool is_known =
-          node.at != Clock::time_point() && count >= before;  // else the node was started anew
+          node.at != SteadyClock::time_point() && count >= before;  // else the node was started anew
       return is_known ? static_cast<double>(count - before) / seconds : 0;
     };
     node.traffic.sent_per_second = rate(described->getSent(), node.traffic.sent);

@@ -34,7 +34,7 @@ AnyMessage end_message(uint64_t mirror, bool adopted) {
 /// The jobs whose tasks may own variables.
 constexpr const char* jobs_with_variables[] = {"ps", "worker"};
 
-std::vector<std::string> tasks_of(const config::RunConfig& config, const char* job) {
+std::vector<std::string> task_names(const config::RunConfig& config, const char* job) {
   std::vector<std::string> names;
   if (const auto tasks = config.cluster.tasks.find(job); tasks != config.cluster.tasks.end())
     for (int64_t task = 0; task < tasks->second; ++task) names.push_back(task_name(job, task));
@@ -58,7 +58,7 @@ uint64_t claim(Runtime& runtime, const config::RunConfig& config, uint64_t attem
   std::vector<AddressedRequest> requests;
   std::vector<bool> is_owner;
   for (const char* job : jobs_with_variables)
-    for (const std::string& task : tasks_of(config, job)) {
+    for (const std::string& task : task_names(config, job)) {
       const bool owns = std::ranges::count(owners, task) > 0;
       const auto role = address_beside_variables(runtime.services(), mirror_role, task);
       const auto actor = role ? runtime.services().find(*role) : role.status();
@@ -171,7 +171,7 @@ bool Servers::is_alive(const std::string& owner) const {
 std::vector<std::string> Servers::candidates(const std::string& owner) const {
   std::vector<std::string> result;
   for (const char* job : jobs_with_variables) {
-    std::vector<std::string> names = tasks_of(config_, job);
+    std::vector<std::string> names = task_names(config_, job);
     if (const auto self = std::ranges::find(names, owner); self != names.end()) {
       std::rotate(names.begin(), self, names.end());
       names.erase(names.begin());

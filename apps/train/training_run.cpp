@@ -39,7 +39,7 @@ namespace troupe::train {
 namespace {
 
 using Seconds = std::chrono::duration<double>;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* best_prefix = "best";
 
@@ -80,12 +80,12 @@ class Run {
     }
     describe();
     if (options_.control && folder_) options_.control->open();
-    const auto started = Clock::now();
+    const auto started = SteadyClock::now();
     TROUPE_RETURN_IF_FAILED(loop());
     if (options_.control) options_.control->close();
     if (const std::string line = rounds_->finish(); !line.empty()) print(line);
     count_gradients();
-    result_.seconds = Seconds(Clock::now() - started).count();
+    result_.seconds = Seconds(SteadyClock::now() - started).count();
     finish();
     return result_;
   } catch (const Error& error) {
@@ -313,7 +313,7 @@ class Run {
   }
 
   Status loop() try {
-    const auto begun = Clock::now();
+    const auto begun = SteadyClock::now();
     schedule_.emplace(config_.train.checkpoint, progress_.step, begun);
     logged_step_ = progress_.step;
     const observe::PhaseScope training(monitor_, observe::Phase::Training);
@@ -322,7 +322,7 @@ class Run {
     for (heed(); !done(); heed()) {
       advance(std::min(last_step(), next_pause(config_, progress_.step, per_epoch())));
       if (options_.progress)
-        if (const auto text = line.at(Clock::now())) options_.progress(*text);
+        if (const auto text = line.at(SteadyClock::now())) options_.progress(*text);
       if (result_.ending == Ending::Diverged) return {};
       if (progress_.step % per_epoch() == 0) TROUPE_RETURN_IF_FAILED(end_epoch(progress_.step / per_epoch()));
       save_when_due();
@@ -364,9 +364,9 @@ class Run {
   }
 
   void advance(uint64_t last) {
-    const auto begin = Clock::now();
+    const auto begin = SteadyClock::now();
     const auto losses = rounds_->advance(progress_.step, last);
-    result_.step_seconds += Seconds(Clock::now() - begin).count();
+    result_.step_seconds += Seconds(SteadyClock::now() - begin).count();
     result_.input_seconds += rounds_->waited();
     for (const double loss : losses) {
       result_.loss = std::isnan(loss) ? std::abs(loss) : loss;  // readers see "nan", whatever its sign
@@ -493,7 +493,7 @@ class Run {
   }
 
   void save_when_due() {
-    const bool is_due = folder_ && schedule_->is_due(progress_.step, Clock::now());
+    const bool is_due = folder_ && schedule_->is_due(progress_.step, SteadyClock::now());
     if (is_due && std::isfinite(result_.loss)) begin_save(true);
     if (saving_.done()) (void)saving_.wait();
   }
@@ -506,7 +506,7 @@ class Run {
     const SaveOptions options{.round = progress_.step,
                               .note = to_note(progress_),
                               .keep = static_cast<size_t>(config_.train.checkpoint.keep),
-                              .pinned = schedule_->begin_save(progress_.step, Clock::now()),
+                              .pinned = schedule_->begin_save(progress_.step, SteadyClock::now()),
                               .unhurried = unhurried};
     saving_.begin(with_session([&] { return session_->begin_save(checkpoints(), options); }), progress_.step);
     if (std::isfinite(result_.loss)) rollback_.saved();

@@ -129,7 +129,7 @@ Batching batching(const ShuffleBatchOptions& options) {
           .keep_input = options.keep_input};
 }
 
-void check(const Input& input, const Batching& batching) {
+void check_queue(const Input& input, const Batching& batching) {
   input.require_positive("batch_size", batching.batch_size);
   input.require_positive("capacity", batching.capacity);
   if (batching.min_after_dequeue < 0 || batching.min_after_dequeue >= batching.capacity)
@@ -166,7 +166,7 @@ Output enqueue_kept(const Scope& scope, const Queue& queue, const std::vector<Ou
 /// Fills a queue from each of the lists, with `num_threads` steps at the same time, and returns batches of its elements.
 std::vector<Output> make_batches(const Input& input, const std::vector<std::vector<Output>>& lists,
                                  int64_t num_threads, const Batching& batching) {
-  check(input, batching);
+  check_queue(input, batching);
   input.require_threads(num_threads);
   const std::vector<DType> types = element_types(input, lists);
   if (batching.enqueue_many)

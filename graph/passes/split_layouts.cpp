@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-Output vector_of(const Scope& scope, const std::vector<int64_t>& values) {
+Output parts_of(const Scope& scope, const std::vector<int64_t>& values) {
   return scope.constant(Tensor::vector(std::span<const int64_t>(values)));
 }
 
@@ -27,7 +27,7 @@ SplitSignature reshape_signature(const SplitInput& x, const std::vector<int64_t>
   const auto make = [=](const Scope& scope, int64_t part, const std::vector<Output>& inputs) {
     auto shape = target;
     shape[varying] = varying == 0 ? -1 : part_range(extent.size, part, parts).size;
-    return scope.add_one("Reshape", {inputs[0], vector_of(scope, shape)});
+    return scope.add_one("Reshape", {inputs[0], parts_of(scope, shape)});
   };
   return {{x.distribution, whole_tensor}, {split_by(static_cast<int64_t>(varying))}, 0, make};
 }
@@ -78,7 +78,7 @@ std::vector<SplitSignature> shape_signatures(const SplitNode& node) {
     if (part == 0) return shape;
     std::vector<int64_t> counted(static_cast<size_t>(rank), 0);
     if (in.split()) counted[static_cast<size_t>(in.dimension)] = 1;
-    const Output factors = scope.add_one("Cast", {vector_of(scope, counted)}, {{"DstT", scope.dtype(shape)}});
+    const Output factors = scope.add_one("Cast", {parts_of(scope, counted)}, {{"DstT", scope.dtype(shape)}});
     return scope.add_one("Mul", {shape, factors});
   };
   return {{{x.distribution}, {terms_of_sum}, 0, make}};

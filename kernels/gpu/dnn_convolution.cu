@@ -10,14 +10,14 @@
 namespace troupe::gpu {
 namespace {
 
-constexpr size_t workspace_limit = size_t{1} << 30;
+constexpr size_t convolution_workspace = size_t{1} << 30;
 
-Status status_of(const CudaDnn& dnn, cudnnStatus_t status, const char* what) {
+Status convolution_status(const CudaDnn& dnn, cudnnStatus_t status, const char* what) {
   if (status == CUDNN_STATUS_SUCCESS) return {};
   return internal(std::string("cuDNN: ") + what + " failed: " + dnn.error_string(status));
 }
 
-cudnnDataType_t type_of(DType dtype) {
+cudnnDataType_t convolution_type(DType dtype) {
   switch (dtype) {
     case DType::Double: return CUDNN_DATA_DOUBLE;
     case DType::Half: return CUDNN_DATA_HALF;
@@ -32,7 +32,7 @@ cudnnMathType_t math_of(DType dtype, bool tf32) {
 }
 
 /// Everything that a plan depends on.
-std::vector<int64_t> key_of(const ConvolutionWork& work, bool tf32) {
+std::vector<int64_t> convolution_key(const ConvolutionWork& work, bool tf32) {
   const ConvolutionSizes& sizes = work.sizes;
   std::vector<int64_t> key{static_cast<int64_t>(work.pass),
                            static_cast<int64_t>(work.dtype),
@@ -153,7 +153,7 @@ class DnnPlan {
       for (int64_t part = 0; part < parts_ && status == CUDNN_STATUS_SUCCESS; ++part)
         status = call(dnn, candidate, part_of(work, parts_, part), part > 0, workspace->data);
       if (status == CUDNN_STATUS_SUCCESS) return true;
-      if (!is_unsupported(status)) return status_of(dnn, status, "a convolution");
+      if (!is_unsupported(status)) return convolution_status(dnn, status, "a convolution");
     }
     return false;
   }
@@ -213,8 +213,8 @@ cudnnStatus_t DnnPlan::describe_images(CudaDnn& dnn, const ConvolutionWork& work
   strides[1] = work.channels_last ? 1 : step;
   strides[0] = work.channels_last ? step : step * channels;
   if (const cudnnStatus_t made = images.make(dnn.tensor_create, dnn.tensor_destroy)) return made;
-  return dnn.tensor_set(images.get(), type_of(work.dtype), static_cast<int>(dims.size()), dims.data(),
-                        strides.data());
+  return dnn.tensor_set(images.get(), convolution_type(work.dtype), static_cast<int>(dims.size()),
+                        dims.data(), strides.data());
 }
 
 cudnnStatus_t DnnPlan::describe_filter(CudaDnn& dnn, const ConvolutionWork& work) {
@@ -222,7 +222,7 @@ cudnnStatus_t DnnPlan::describe_filter(CudaDnn& dnn, const ConvolutionWork& work
                         static_cast<int>(work.sizes.in_channels / work.sizes.groups)};
   for (const ConvolutionAxis& axis : axes_of(work.sizes)) dims.push_back(static_cast<int>(axis.window));
   if (const cudnnStatus_t made = filter_.make(dnn.filter_create, dnn.filter_destroy)) return made;
-  return dnn.filter_set(filter_.get(), type_of(work.dtype),
+  return dnn.filter_set(filter_.get(), convolution_type(work.dtype),
                         work.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
                         static_cast<int>(dims.size()), dims.data());
 }
@@ -252,7 +252,7 @@ Result<bool> DnnPlan::describe(CudaDnn& dnn, const ConvolutionWork& work, cudnnM
        {describe_images(dnn, work, false, in_), describe_images(dnn, work, true, out_),
         describe_filter(dnn, work), describe_convolution(dnn, work, math)}) {
     if (is_unsupported(status)) return false;
-    TROUPE_RETURN_IF_FAILED(status_of(dnn, status, "describing a convolution"));
+    TROUPE_RETURN_IF_FAILED(convolution_status(dnn, status, "describing a convolution"));
   }
   return true;
 }
@@ -265,7 +265,7 @@ void DnnPlan::find_with(const Query& query) {
   if (query(most, &count, found) != CUDNN_STATUS_SUCCESS) return;
   for (int i = 0; i < count; ++i)
     if (found[i].status == CUDNN_STATUS_SUCCESS && found[i].determinism == CUDNN_DETERMINISTIC &&
-        found[i].memory <= workspace_limit)
+        found[i].memory <= convolution_workspace)
       candidates_.push_back({static_cast<int>(found[i].algo), found[i].mathType, found[i].memory});
 }
 
@@ -353,8 +353,8 @@ cudnnStatus_t DnnPlan::call(CudaDnn& dnn, const Candidate& candidate, const Conv
 }
 
 /// Returns the plan for these sizes, made if need be. `dnn.mutex` is locked.
-Result<DnnPlan*> plan_of(CudaDnn& dnn, const ConvolutionWork& work, bool tf32) {
-  std::shared_ptr<void>& kept = dnn.plans[key_of(work, tf32)];
+Result<DnnPlan*> convolution_plan(CudaDnn& dnn, const ConvolutionWork& work, bool tf32) {
+  std::shared_ptr<void>& kept = dnn.plans[convolution_key(work, tf32)];
   if (!kept) {
     TROUPE_ASSIGN(kept, DnnPlan::make(dnn, work, tf32));
   }
@@ -367,7 +367,7 @@ Result<bool> dnn_may_convolve(DeviceContext& device, const ConvolutionWork& work
   TROUPE_ASSIGN(void* const library, device.queue()->dnn());
   CudaDnn& dnn = *static_cast<CudaDnn*>(library);
   const std::lock_guard lock(dnn.mutex);
-  TROUPE_ASSIGN(const DnnPlan* const plan, plan_of(dnn, work, device.queue()->tf32()));
+  TROUPE_ASSIGN(const DnnPlan* const plan, convolution_plan(dnn, work, device.queue()->tf32()));
   return plan->may_run();
 }
 
@@ -375,10 +375,10 @@ Result<bool> convolve_by_dnn(DeviceContext& device, const ConvolutionWork& work)
   TROUPE_ASSIGN(void* const library, device.queue()->dnn());
   CudaDnn& dnn = *static_cast<CudaDnn*>(library);
   const std::lock_guard lock(dnn.mutex);
-  TROUPE_ASSIGN(DnnPlan* const plan, plan_of(dnn, work, device.queue()->tf32()));
+  TROUPE_ASSIGN(DnnPlan* const plan, convolution_plan(dnn, work, device.queue()->tf32()));
   TROUPE_RETURN_IF_FAILED(
-      status_of(dnn, dnn.set_stream(dnn.handle, static_cast<cudaStream_t>(device.queue()->stream())),
-                "choosing a stream"));
+      convolution_status(dnn, dnn.set_stream(dnn.handle, static_cast<cudaStream_t>(device.queue()->stream())),
+                         "choosing a stream"));
   return plan->run(dnn, device, work);
 }
 

@@ -60,7 +60,7 @@ void reduce_numbers(Reduction reduction, std::span<const Tensor> parts, Tensor& 
   using W = Wide<T>;
   if (reduction == Reduction::Product)
     return reduce_with<T>(parts, result, pool, [](W a, W b) { return static_cast<W>(a * b); });
-  const W divisor = reduction == Reduction::Mean ? static_cast<W>(static_cast<double>(parts.size())) : W(1);
+  const W divisor = reduction == Reduction::Mean ? static_cast<W>(static_cast<float>(parts.size())) : W(1);
   reduce_with<T>(
       parts, result, pool, [](W a, W b) { return static_cast<W>(a + b); }, divisor);
 }

@@ -7,15 +7,15 @@
 namespace troupe {
 namespace {
 
-constexpr DType keys[] = {DType::Int32, DType::Int64, DType::String};
-constexpr DType values[] = {DType::Bool,  DType::Int32,  DType::Int64,
-                            DType::Float, DType::Double, DType::String};
+constexpr DType key_types[] = {DType::Int32, DType::Int64, DType::String};
+constexpr DType value_types[] = {DType::Bool,  DType::Int32,  DType::Int64,
+                                 DType::Float, DType::Double, DType::String};
 
 Status check_types(const TableSpec& spec) {
-  if (std::ranges::count(keys, spec.key) == 0)
+  if (std::ranges::count(key_types, spec.key) == 0)
     return invalid_argument("key_dtype is " + std::string(name(spec.key)) +
                             ", but keys are int32, int64 or string");
-  if (std::ranges::count(values, spec.value) == 0)
+  if (std::ranges::count(value_types, spec.value) == 0)
     return invalid_argument("value_dtype is " + std::string(name(spec.value)) +
                             ", but values are bool, int32, int64, float, double or string");
   const bool is_bool = spec.value == DType::Bool;

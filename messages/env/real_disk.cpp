@@ -44,24 +44,24 @@ Status failed_to(const std::string& what, const std::string& path, int error = e
   return {code_of(error), "cannot " + what + " '" + path + "': " + std::generic_category().message(error)};
 }
 
-/// Owns a file descriptor.
-class Descriptor {
+/// Owns the descriptor of an open file, and knows its path for errors.
+class OpenFile {
  public:
-  Descriptor(int number, std::string path) : number_(number), path_(std::move(path)) {}
-  Descriptor(Descriptor&& other) noexcept
+  OpenFile(int number, std::string path) : number_(number), path_(std::move(path)) {}
+  OpenFile(OpenFile&& other) noexcept
       : number_(std::exchange(other.number_, -1)), path_(std::move(other.path_)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
+  OpenFile& operator=(OpenFile&&) = delete;
+  ~OpenFile() {
     if (number_ >= 0) ::close(number_);
   }
 
-  static Result<Descriptor> open(const std::string& path, int flags, const std::string& what) {
+  static Result<OpenFile> open(const std::string& path, int flags, const std::string& what) {
     int number = -1;
     do {
       number = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
     } while (number < 0 && errno == EINTR);
     if (number < 0) return failed_to(what, path);
-    return Descriptor(number, path);
+    return OpenFile(number, path);
   }
 
   int number() const { return number_; }
@@ -81,7 +81,7 @@ class Descriptor {
 
 class RealReadableFile final : public ReadableFile {
  public:
-  explicit RealReadableFile(Descriptor file) : file_(std::move(file)) {}
+  explicit RealReadableFile(OpenFile file) : file_(std::move(file)) {}
 
   Result<uint64_t> size() override {
     struct stat status {};
@@ -104,12 +104,12 @@ class RealReadableFile final : public ReadableFile {
   }
 
  private:
-  Descriptor file_;
+  OpenFile file_;
 };
 
 class RealWritableFile final : public WritableFile {
  public:
-  explicit RealWritableFile(Descriptor file) : file_(std::move(file)) {}
+  explicit RealWritableFile(OpenFile file) : file_(std::move(file)) {}
 
   Status write(std::span<const std::byte> bytes) override {
     while (!bytes.empty()) {
@@ -125,7 +125,7 @@ class RealWritableFile final : public WritableFile {
   Status close() override { return file_.close(); }
 
  private:
-  Descriptor file_;
+  OpenFile file_;
 };
 
 const char* name_of_kind(mode_t mode) {
@@ -143,8 +143,8 @@ Status check_is_regular(const struct stat& status, const std::string& path, cons
 }
 
 /// Opens a regular file. Nothing else is opened, and nothing is waited for: the other end of a pipe may never come.
-Result<Descriptor> open_regular(const std::string& path, int flags, const std::string& what) {
-  auto file = Descriptor::open(path, flags | O_NONBLOCK | O_NOCTTY, what);
+Result<OpenFile> open_regular(const std::string& path, int flags, const std::string& what) {
+  auto file = OpenFile::open(path, flags | O_NONBLOCK | O_NOCTTY, what);
   struct stat status {};
   if (!file) {  // so the system refuses a socket, and a pipe without a reader
     if (::stat(path.c_str(), &status) == 0) TROUPE_RETURN_IF_FAILED(check_is_regular(status, path, what));
@@ -198,7 +198,7 @@ Status RealDisk::make_folder(const std::string& path) {
 
 Status RealDisk::sync_folder(const std::string& path) {
   TROUPE_RETURN_IF_FAILED(roots_.check(path));
-  TROUPE_ASSIGN(const auto folder, Descriptor::open(path, O_RDONLY | O_DIRECTORY, "open"));
+  TROUPE_ASSIGN(const auto folder, OpenFile::open(path, O_RDONLY | O_DIRECTORY, "open"));
   return folder.sync();
 }
 

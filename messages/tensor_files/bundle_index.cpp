@@ -15,7 +15,7 @@ using protobuf::FieldKind;
 using protobuf::FieldReader;
 
 constexpr uint64_t max_index_bytes = uint64_t{1} << 28;
-constexpr uint64_t version = 1;  ///< of the format: what is written here, and the newest that is read
+constexpr uint64_t index_version = 1;  ///< of the format: what is written here, and the newest that is read
 
 /// Calls take(field) for each field. Returns false if the message is damaged.
 template <class Take>
@@ -70,7 +70,7 @@ bool read_header(std::string_view message, Header& header) {
 
 std::string write_header(int shards) {
   std::string header, versions;
-  append_number(versions, 1, version);
+  append_number(versions, 1, index_version);
   append_number(header, 1, static_cast<uint64_t>(shards));
   protobuf::append_bytes_field(header, 3, versions);
   return header;
@@ -115,9 +115,9 @@ Result<int> shards_of(std::string_view message, const std::string& file) {
   if (!read_header(message, header) || header.shards < 1 || header.shards > INT32_MAX)
     return data_loss(file + ": the header is missing or damaged");
   if (header.big_endian) return unimplemented(file + ": it was written by a big-endian machine");
-  if (header.min_consumer > version)
+  if (header.min_consumer > index_version)
     return unimplemented(file + ": it can be read from version " + std::to_string(header.min_consumer) +
-                         " of the format on; this is version " + std::to_string(version));
+                         " of the format on; this is version " + std::to_string(index_version));
   return static_cast<int>(header.shards);
 }
 

@@ -17,7 +17,7 @@ using protobuf::Field;
 using protobuf::FieldKind;
 using protobuf::FieldReader;
 
-constexpr uint64_t version = 1;  ///< of the format: what is written here, and the newest that is read
+constexpr uint64_t slices_version = 1;  ///< of the format: what is written here, and the newest that is read
 constexpr uint64_t max_entry_bytes = uint64_t{1} << 31;
 
 /// The fields of SavedTensorSlices and of the messages in it.
@@ -71,9 +71,9 @@ Result<std::map<std::string, SavedVariable>> read_meta(std::string_view saved) {
   TROUPE_ASSIGN(const std::string_view meta, bytes_of(saved, MetaNumber));
   TROUPE_ASSIGN(const std::string_view versions, bytes_of(meta, VersionsNumber));
   TROUPE_ASSIGN(const Field min_consumer, last_field(versions, 2, FieldKind::Varint));
-  if (min_consumer.varint > version)
+  if (min_consumer.varint > slices_version)
     return unimplemented("it can be read from version " + std::to_string(min_consumer.varint) +
-                         " of the format on; this is version " + std::to_string(version));
+                         " of the format on; this is version " + std::to_string(slices_version));
   std::map<std::string, SavedVariable> variables;
   FieldReader reader(meta);
   while (const auto field = reader.next()) {
@@ -143,7 +143,7 @@ std::string write_meta(const std::map<std::string, SavedVariable>& variables) {
       append_bytes_field(message, PartNumber, write_slice_proto(part));
     append_bytes_field(meta, VariableNumber, message);
   }
-  append_varint_field(versions, 1, version);
+  append_varint_field(versions, 1, slices_version);
   append_bytes_field(meta, VersionsNumber, versions);
   return nested(MetaNumber, meta);
 }

@@ -43,7 +43,7 @@ Tensor index_of(const std::vector<Member>& members) {
   return Tensor::of<int64_t>(Shape{static_cast<int64_t>(members.size()), 3}, std::span<const int64_t>(index));
 }
 
-AnyMessage answer(std::vector<Tensor> tensors, Tensor index, int64_t id) {
+AnyMessage batch_answer(std::vector<Tensor> tensors, Tensor index, int64_t id) {
   tensors.push_back(std::move(index));
   tensors.push_back(Tensor::scalar(id));
   return Draft<wire::BatchJoined>().finish(std::move(tensors));
@@ -132,12 +132,12 @@ class BatchRole final : public WaitingRole {
     Tensor index = index_of(members);
     const Tensor no_index = Tensor::of<int64_t>(Shape{0, 3}, std::span<const int64_t>());
     for (Member& member : std::span(members).first(members.size() - 1))
-      member.reply(answer(*empty, no_index, member.id));
+      member.reply(batch_answer(*empty, no_index, member.id));
     Member& last = members.back();
-    if (rows->size() == 0) return last.reply(answer(*empty, std::move(index), last.id));
+    if (rows->size() == 0) return last.reply(batch_answer(*empty, std::move(index), last.id));
     stack_elements(node_, *device_, std::move(*rows), std::move(last.reply),
                    [index = std::move(index), id = last.id](std::vector<Tensor> stack) {
-                     return answer(std::move(stack), index, id);
+                     return batch_answer(std::move(stack), index, id);
                    });
   }
 

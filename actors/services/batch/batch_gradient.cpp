@@ -22,7 +22,7 @@ struct Gatherer : WaitingRequest {
   std::vector<int64_t> wanted;  ///< the ids of the parts, in order
 };
 
-AnyMessage answer(std::vector<Tensor> joined) {
+AnyMessage gradient_answer(std::vector<Tensor> joined) {
   return Draft<wire::GradientsJoined>().finish(std::move(joined));
 }
 
@@ -53,7 +53,7 @@ class BatchGradientRole final : public WaitingRole {
     if (has_batch) {
       gather(waiting<Gatherer>(*message, std::move(reply)), *id, *parts);
     } else if (auto none = without_rows({&gradient, 1})) {
-      reply(answer(std::move(*none)));
+      reply(gradient_answer(std::move(*none)));
     } else {
       reply(none.status());
     }
@@ -87,9 +87,9 @@ class BatchGradientRole final : public WaitingRole {
     if (!rows || !none)
       gatherer.reply(rows ? none.status() : rows.status());
     else if (rows->size() == 0)
-      gatherer.reply(answer(std::move(*none)));
+      gatherer.reply(gradient_answer(std::move(*none)));
     else
-      stack_elements(node_, *device_, std::move(*rows), std::move(gatherer.reply), answer);
+      stack_elements(node_, *device_, std::move(*rows), std::move(gatherer.reply), gradient_answer);
     return Progress::Complete;
   }
 

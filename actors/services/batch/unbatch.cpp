@@ -46,7 +46,7 @@ Result<std::vector<NamedPart>> cut(const Tensor& batch, const Tensor& index) {
   return parts;
 }
 
-AnyMessage answer(Tensor part) { return Draft<wire::BatchPartTaken>().finish({std::move(part)}); }
+AnyMessage part_answer(Tensor part) { return Draft<wire::BatchPartTaken>().finish({std::move(part)}); }
 
 class UnbatchRole final : public WaitingRole {
  public:
@@ -69,7 +69,7 @@ class UnbatchRole final : public WaitingRole {
     if (!id || !parts) return reply(id ? parts.status() : id.status());
     const int64_t now = node_.env.clock.now();
     std::erase_if(kept_, [&](const auto& entry) { return entry.second.until < now; });
-    if (auto kept = kept_.extract(*id)) return reply(answer(std::move(kept.mapped().part)));
+    if (auto kept = kept_.extract(*id)) return reply(part_answer(std::move(kept.mapped().part)));
     if (std::ranges::find(line_, *id, &Taker::id) != line_.end())
       return reply(already_exists("another request waits for the part with this id"));
     const int64_t timeout = std::clamp<int64_t>(message->getTimeout(), 0, INT64_MAX - now);
@@ -87,7 +87,7 @@ class UnbatchRole final : public WaitingRole {
       line_.remove([&](const Taker& taker) { return taker.id == part.id; },
                    [&](Taker& taker) {
                      taken = true;
-                     finish(taker, answer(part.part));
+                     finish(taker, part_answer(part.part));
                    });
       if (taken || kept_.emplace(part.id, KeptPart{part.part, until}).second) continue;
       const Status twice = already_exists("two parts have the same id");

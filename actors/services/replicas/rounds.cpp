@@ -14,8 +14,8 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_trainings = 1024;
-constexpr uint32_t max_shards = 1 << 20;
+constexpr size_t max_coordinated = 1024;
+constexpr uint32_t max_round_shards = 1 << 20;
 
 struct Trainer {
   ActorRef actor;
@@ -32,7 +32,7 @@ struct Training {
 
 Status check(const wire::BeginRounds::Reader& begin) {
   const uint32_t n = begin.getShards(), m = begin.getRequired();
-  const bool numbers = begin.getTraining() != 0 && n >= 1 && n <= max_shards && m >= 1 && m <= n &&
+  const bool numbers = begin.getTraining() != 0 && n >= 1 && n <= max_round_shards && m >= 1 && m <= n &&
                        (begin.getBackups() || m == n);
   const bool pushes = begin.getPushes() >= 1 && begin.getReplicas().size() > 0;
   if (!numbers || (!pushes && begin.getStaleness() < 0))
@@ -84,8 +84,8 @@ class RoundsRole final : public Role {
     const Id id = begin.getTraining();
     if (trainings_.contains(id))
       return already_exists("training " + std::to_string(id) + " has begun already");
-    if (trainings_.size() == max_trainings)
-      return resource_exhausted("this task already coordinates " + std::to_string(max_trainings) +
+    if (trainings_.size() == max_coordinated)
+      return resource_exhausted("this task already coordinates " + std::to_string(max_coordinated) +
                                 " trainings");
     Training training{{begin.getShards(), begin.getRequired(), begin.getPushes(), begin.getApplied()},
                       begin.getBackups(),

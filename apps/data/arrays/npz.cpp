@@ -12,32 +12,24 @@
 namespace troupe::data {
 namespace {
 
-using zip::central_magic, zip::in_zip64, zip::local_magic;
+using zip::central_magic, zip::deflated, zip::in_zip64, zip::local_magic, zip::stored;
 
 constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff;
-constexpr uint16_t stored = 0, deflated = 8;  // the forms of a member's bytes
 
-/// A record of a zip file, which has little-endian numbers at fixed offsets.
-class ZipRecord {
- public:
-  static Result<ZipRecord> read(const InputFile& file, uint64_t offset, uint64_t bytes) {
-    TROUPE_ASSIGN(std::string text, file.text(offset, bytes));
-    if (text.size() != bytes) return data_loss(file.path() + ": the file is cut short");
-    ZipRecord record;
-    record.bytes_.swap(text);
-    return record;
-  }
-  template <class T>
-  T at(size_t offset) const {
-    T value;
-    std::memcpy(&value, bytes_.data() + offset, sizeof value);
-    return value;
-  }
+/// Returns the record of a zip file at `offset`.
+Result<std::string> read_record(const InputFile& file, uint64_t offset, uint64_t bytes) {
+  std::string record(bytes, '\0');
+  TROUPE_RETURN_IF_FAILED(file.read(offset, std::as_writable_bytes(std::span(record))));
+  return record;
+}
 
- private:
-  ZipRecord() = default;
-  std::string bytes_;
-};
+/// Returns the little-endian number at `offset` of a record.
+template <class T>
+T number_at(const std::string& record, size_t offset) {
+  T value;
+  std::memcpy(&value, record.data() + offset, sizeof value);
+  return value;
+}
 
 class Archive {
  public:
@@ -45,16 +37,16 @@ class Archive {
 
   Result<std::vector<NpzMember>> members() const {
     TROUPE_ASSIGN(const uint64_t end, find_end());
-    TROUPE_ASSIGN(const auto record, ZipRecord::read(*file_, end, end_size));
-    const auto count = record.at<uint16_t>(10);
-    uint64_t at = record.at<uint32_t>(16);
+    TROUPE_ASSIGN(const auto record, read_record(*file_, end, end_size));
+    const auto count = number_at<uint16_t>(record, 10);
+    uint64_t at = number_at<uint32_t>(record, 16);
     std::vector<NpzMember> members;
     for (uint16_t i = 0; i < count; ++i) {
       if (at > end || end - at < central_size) return damaged("the central directory is cut short");
-      TROUPE_ASSIGN(const auto entry, ZipRecord::read(*file_, at, central_size));
-      if (entry.at<uint32_t>(0) != central_magic) return damaged("the central directory is damaged");
-      const uint64_t name = entry.at<uint16_t>(28),
-                     more = uint64_t{entry.at<uint16_t>(30)} + entry.at<uint16_t>(32);
+      TROUPE_ASSIGN(const auto entry, read_record(*file_, at, central_size));
+      if (number_at<uint32_t>(entry, 0) != central_magic) return damaged("the central directory is damaged");
+      const uint64_t name = number_at<uint16_t>(entry, 28),
+                     more = uint64_t{number_at<uint16_t>(entry, 30)} + number_at<uint16_t>(entry, 32);
       if (end - at - central_size < name + more) return damaged("the central directory is cut short");
       TROUPE_ASSIGN(const std::string member, file_->text(at + central_size, name));
       TROUPE_RETURN_IF_FAILED(add_member(entry, member, members));
@@ -78,29 +70,31 @@ class Archive {
     return begin + at;
   }
 
-  Status add_member(const ZipRecord& entry, const std::string& name, std::vector<NpzMember>& members) const {
+  Status add_member(const std::string& entry, const std::string& name,
+                    std::vector<NpzMember>& members) const {
     constexpr std::string_view suffix = ".npy";
     const std::string what = "member " + name;
-    const auto form = entry.at<uint16_t>(10);
+    const auto form = number_at<uint16_t>(entry, 10);
     if (form != stored && form != deflated)
       return unimplemented(file_->path() + ": " + what +
                            " is compressed in a way that NumPy does not use; write it with numpy.savez or "
                            "numpy.savez_compressed");
-    const uint64_t size = entry.at<uint32_t>(20), bytes = entry.at<uint32_t>(24), at = entry.at<uint32_t>(42);
+    const uint64_t size = number_at<uint32_t>(entry, 20), bytes = number_at<uint32_t>(entry, 24),
+                   at = number_at<uint32_t>(entry, 42);
     if (size == in_zip64 || bytes == in_zip64 || at == in_zip64)
       return unimplemented(file_->path() + ": " + what + " is larger than 4 GiB");
     if (at > file_->stored_size() || file_->stored_size() - at < local_size)
       return damaged(what + " lies outside the file");
-    TROUPE_ASSIGN(const auto local, ZipRecord::read(*file_, at, local_size));
-    const uint64_t begin = at + local_size + local.at<uint16_t>(26) + local.at<uint16_t>(28);
-    if (local.at<uint32_t>(0) != local_magic || begin > file_->stored_size() ||
+    TROUPE_ASSIGN(const auto local, read_record(*file_, at, local_size));
+    const uint64_t begin = at + local_size + number_at<uint16_t>(local, 26) + number_at<uint16_t>(local, 28);
+    if (number_at<uint32_t>(local, 0) != local_magic || begin > file_->stored_size() ||
         file_->stored_size() - begin < size)
       return damaged(what + " lies outside the file");
     NpzMember member{name, file_, begin, size};
     if (form == deflated)
       member = {name, file_->part(begin, size, Compression::Deflate, file_->path() + ": " + what), 0, bytes};
     TROUPE_ASSIGN(const uint32_t checksum, checksum_of(member));
-    if (checksum != entry.at<uint32_t>(16)) return damaged(what + " has a wrong checksum");
+    if (checksum != number_at<uint32_t>(entry, 16)) return damaged(what + " has a wrong checksum");
     if (!name.ends_with(suffix)) return {};
     member.array.resize(name.size() - suffix.size());
     members.push_back(std::move(member));

@@ -8,7 +8,7 @@
 namespace troupe::data {
 namespace {
 
-constexpr uint16_t version = 20, sizes_behind = 8, stored = 0, time = 0, date = 0x21, none = 0;
+constexpr uint16_t version = 20, sizes_behind = 8, time = 0, date = 0x21, none = 0;
 
 template <class... T>
 std::string numbers(T... values) {
@@ -38,8 +38,8 @@ Status NpzWriter::put(const std::string& bytes) {
 Status NpzWriter::begin(const std::string& array) {
   member_ = std::make_unique<Member>(Member{array + ".npy", offset_});
   constexpr uint32_t unknown = 0;
-  return put(numbers(zip::local_magic, version, sizes_behind, stored, time, date, unknown, unknown, unknown,
-                     static_cast<uint16_t>(member_->name.size()), none) +
+  return put(numbers(zip::local_magic, version, sizes_behind, zip::stored, time, date, unknown, unknown,
+                     unknown, static_cast<uint16_t>(member_->name.size()), none) +
              member_->name);
 }
 
@@ -53,7 +53,7 @@ Status NpzWriter::end() {
   const uint32_t checksum = member_->checksum.checksum();
   const auto size = static_cast<uint32_t>(member_->size);
   TROUPE_RETURN_IF_FAILED(put(numbers(zip::behind_magic, checksum, size, size)));
-  directory_ += numbers(zip::central_magic, version, version, sizes_behind, stored, time, date, checksum,
+  directory_ += numbers(zip::central_magic, version, version, sizes_behind, zip::stored, time, date, checksum,
                         size, size, static_cast<uint16_t>(member_->name.size()), none, none, none, none,
                         uint32_t{0}, static_cast<uint32_t>(member_->begin)) +
                 member_->name;

@@ -9,5 +9,7 @@ inline constexpr uint32_t local_magic = 0x04034b50, central_magic = 0x02014b50, 
                           behind_magic = 0x08074b50;
 /// A number that stands in a record of zip64 instead; the largest size otherwise.
 inline constexpr uint32_t in_zip64 = 0xffffffff;
+/// The forms of a member's bytes.
+inline constexpr uint16_t stored = 0, deflated = 8;
 
 }  // namespace troupe::data::zip

@@ -30,7 +30,7 @@ using config::Kind;
 
 // One row per option.
 // clang-format off
-constexpr config::Key keys[] = {
+constexpr config::Key csv_keys[] = {
     {"data.label", Kind::Column,
      "the column of the label, or \"none\"; for npz the name of its array, which is \"label\" if no other is given",
      {.initial = "\"last\"", .when = "format=csv|npz"}},
@@ -51,14 +51,12 @@ constexpr config::Key keys[] = {
 };
 // clang-format on
 
-constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
-
 bool labelled(const FormatOptions& options) {
   return has_csv_column(options, label_column) && !ignores_csv_label(options);
 }
 bool has_text(const FormatOptions& options) { return has_csv_column(options, text_column); }
 
-std::optional<OptionMistake> check(const FormatOptions& options) {
+std::optional<OptionMistake> check_csv(const FormatOptions& options) {
   const bool has_names = options.contains("names");
   if (has_names && has_csv_header(options))
     return OptionMistake{"names", "the first row has the names of columns, header = true"};
@@ -485,7 +483,7 @@ Result<std::unique_ptr<CsvReader>> open_table(Disk& disk, const SourceFile& file
   return reader;
 }
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<RecordReader>> open_csv(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto reader, open_table(disk, file));
   return std::unique_ptr<RecordReader>(std::move(reader));
 }
@@ -504,8 +502,12 @@ Result<std::vector<std::string>> csv_column_names(Disk& disk, const SourceFile& 
 }
 
 Format csv_format() {
-  return {
-      .name = "csv", .open = open, .keys = keys, .labelled = labelled, .has_text = has_text, .check = check};
+  return {.name = "csv",
+          .open = open_csv,
+          .keys = csv_keys,
+          .labelled = labelled,
+          .has_text = has_text,
+          .check = check_csv};
 }
 
 }  // namespace troupe::data

@@ -44,7 +44,7 @@ Result<StoredArray> parse_header(const std::shared_ptr<InputFile>& input, const 
   return array;
 }
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<RecordReader>> open_idx(Disk& disk, const SourceFile& file) {
   std::vector<StoredArray> arrays;
   TROUPE_ASSIGN(const auto images, InputFile::open(disk, file.path, file.compression));
   TROUPE_ASSIGN(arrays.emplace_back(), parse_header(images, feature_column));
@@ -60,6 +60,6 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 
 }  // namespace
 
-Format idx_format() { return {.name = "idx", .open = open, .label_files = true}; }
+Format idx_format() { return {.name = "idx", .open = open_idx, .label_files = true}; }
 
 }  // namespace troupe::data

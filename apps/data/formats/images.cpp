@@ -11,10 +11,8 @@
 namespace troupe::data {
 namespace {
 
-constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
-
 // The row of the schema is that of csv.
-constexpr config::Key keys[] = {{"data.label_names", config::Kind::Strings, {}}};
+constexpr config::Key images_keys[] = {{"data.label_names", config::Kind::Strings, {}}};
 
 struct ImageFile {
   std::string path;
@@ -129,7 +127,7 @@ class ImageReader final : private Listing, public RecordReader {
   int64_t next_ = 0;
 };
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<RecordReader>> open_images(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto files,
                 has_own_labels(file.options) ? find_labelled(disk, file) : find_unlabelled(disk, file.path));
   return std::unique_ptr<RecordReader>(std::make_unique<ImageReader>(disk, file, std::move(files)));
@@ -138,8 +136,11 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 }  // namespace
 
 Format images_format() {
-  return {
-      .name = "images", .open = open, .features = DType::String, .keys = keys, .labelled = has_own_labels};
+  return {.name = "images",
+          .open = open_images,
+          .features = DType::String,
+          .keys = images_keys,
+          .labelled = has_own_labels};
 }
 
 Result<std::set<std::string>> image_classes(Disk& disk, std::span<const std::string> folders) {

@@ -50,7 +50,7 @@ class LineReader final : public RecordReader {
   TextLines lines_;
 };
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<RecordReader>> open_lines(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto input, InputFile::open(disk, file.path, file.compression));
   return std::unique_ptr<RecordReader>(std::make_unique<LineReader>(std::move(input)));
 }
@@ -59,7 +59,7 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 
 Format lines_format() {
   return {.name = "lines",
-          .open = open,
+          .open = open_lines,
           .labelled = [](const FormatOptions&) { return false; },
           .has_text = [](const FormatOptions&) { return true; }};
 }

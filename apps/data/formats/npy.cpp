@@ -11,7 +11,7 @@ Result<StoredArray> open_array(Disk& disk, const std::string& path, std::optiona
   return npy_array(std::move(file), 0, bytes, column, path);
 }
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<RecordReader>> open_npy(Disk& disk, const SourceFile& file) {
   std::vector<StoredArray> arrays;
   TROUPE_ASSIGN(arrays.emplace_back(), open_array(disk, file.path, file.compression, feature_column));
   if (!file.labels.empty()) {
@@ -22,6 +22,6 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 
 }  // namespace
 
-Format npy_format() { return {.name = "npy", .open = open, .label_files = true}; }
+Format npy_format() { return {.name = "npy", .open = open_npy, .label_files = true}; }
 
 }  // namespace troupe::data

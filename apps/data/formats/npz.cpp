@@ -9,7 +9,7 @@
 namespace troupe::data {
 namespace {
 
-constexpr config::Key keys[] = {
+constexpr config::Key npz_keys[] = {
     {"data.arrays",
      config::Kind::Strings,
      "the arrays of the archive that become columns of their names, with samples of any shape; default: "
@@ -23,7 +23,7 @@ std::string label_array(const FormatOptions& options) {
   return name == "last" || name == "first" ? label_column : name;  // which are of tables
 }
 
-std::optional<OptionMistake> check(const FormatOptions& options) {
+std::optional<OptionMistake> check_npz(const FormatOptions& options) {
   const auto arrays = arrays_of(options);
   const std::string label = has_own_labels(options) ? label_array(options) : "";
   for (size_t i = 0; i < arrays.size(); ++i) {
@@ -39,7 +39,7 @@ std::optional<OptionMistake> check(const FormatOptions& options) {
   return {};
 }
 
-Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
+Result<std::unique_ptr<RecordReader>> open_npz(Disk& disk, const SourceFile& file) {
   TROUPE_ASSIGN(auto archive, InputFile::open(disk, file.path));
   TROUPE_ASSIGN(const auto members, npz_members(archive));
   std::vector<StoredArray> arrays;
@@ -67,7 +67,7 @@ Result<std::unique_ptr<RecordReader>> open(Disk& disk, const SourceFile& file) {
 }  // namespace
 
 Format npz_format() {
-  return {.name = "npz", .open = open, .keys = keys, .labelled = has_own_labels, .check = check};
+  return {.name = "npz", .open = open_npz, .keys = npz_keys, .labelled = has_own_labels, .check = check_npz};
 }
 
 }  // namespace troupe::data

@@ -21,11 +21,11 @@ bool has_type(Types types, DType dtype) {
   return with_type(types, dtype, [](auto) {});
 }
 
-constexpr size_t most_shown = 60;  // characters of a string in an error
+constexpr size_t most_of_text = 60;  // characters of a string in an error
 
 /// Returns a string for an error, shortened.
 std::string shown(std::string_view text) {
-  return '"' + escaped(text.substr(0, most_shown)) + (text.size() > most_shown ? "...\"" : "\"");
+  return '"' + escaped(text.substr(0, most_of_text)) + (text.size() > most_of_text ? "...\"" : "\"");
 }
 
 /// Each appends the elements of a row, or says why it cannot.

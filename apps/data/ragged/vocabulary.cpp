@@ -6,7 +6,7 @@
 namespace troupe::data {
 namespace {
 
-constexpr size_t most_shown = 60;  // bytes of a word in an error
+constexpr size_t most_of_word = 60;  // bytes of a word in an error
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Result<Vocabulary> Vocabulary::of(std::span<const std::string> words) {
   Vocabulary vocabulary;
   for (const std::string& word : words)
     if (!vocabulary.ids_.emplace(word, vocabulary.size()).second)
-      return invalid_argument("the word '" + escaped(std::string_view(word).substr(0, most_shown)) +
+      return invalid_argument("the word '" + escaped(std::string_view(word).substr(0, most_of_word)) +
                               "' is there twice");
   return vocabulary;
 }
@@ -37,7 +37,7 @@ Status Vocabulary::add_file(Disk& disk, const std::string& file) {
     if (word.empty() || word.find_first_of(" \t") != std::string_view::npos)
       return data_loss(place + ": a line of a vocabulary must be one word without blanks");
     if (!ids_.emplace(word, size()).second)
-      return data_loss(place + ": the word '" + escaped(word.substr(0, most_shown)) + "' is there twice");
+      return data_loss(place + ": the word '" + escaped(word.substr(0, most_of_word)) + "' is there twice");
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 /// Moves unit i of the output.
 template <class T>
-struct GatherUnits {
+struct GatherUnitsAt {
   const T* params;
   T* output;
   gpu::Positions positions;
@@ -40,8 +40,8 @@ Status compute_gather_nd(const GatherNdArguments& arguments, DeviceContext& devi
   TROUPE_RETURN_IF_FAILED(gpu::with_unit(unit, [&]<class T>(std::type_identity<T>) {
     const size_t n = static_cast<size_t>(arguments.output.elements()) * element / unit;
     return gpu::each(device, n,
-                     GatherUnits<T>{gpu::stored<T>(arguments.params), gpu::stored<T>(arguments.output),
-                                    positions, gpu::Divider(row * element / unit)});
+                     GatherUnitsAt<T>{gpu::stored<T>(arguments.params), gpu::stored<T>(arguments.output),
+                                      positions, gpu::Divider(row * element / unit)});
   }));
   return gpu::check_fault(device);
 }

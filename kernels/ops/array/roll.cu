@@ -11,7 +11,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_axes = 8;
+constexpr size_t max_rolled = 8;
 
 /// Moves unit i of the output. Only axes with a shift are listed.
 template <class T>
@@ -23,7 +23,7 @@ struct RollUnits {
   const T* from;
   T* to;
   unsigned rank = 0;
-  Axis axes[max_axes] = {};
+  Axis axes[max_rolled] = {};
 
   TROUPE_ANY void operator()(size_t i) const {
     auto source = static_cast<int64_t>(i);
@@ -50,8 +50,8 @@ Status compute_roll(const RollArguments& arguments, DeviceContext& device) {
   if (output.elements() == 0) return {};
   const Dims& shifts = arguments.shifts;
   const auto dims = input.shape().dims();
-  if (std::ranges::count_if(shifts, [](int64_t shift) { return shift != 0; }) > std::ptrdiff_t{max_axes})
-    return unimplemented("a GPU rolls at most " + std::to_string(max_axes) + " dimensions");
+  if (std::ranges::count_if(shifts, [](int64_t shift) { return shift != 0; }) > std::ptrdiff_t{max_rolled})
+    return unimplemented("a GPU rolls at most " + std::to_string(max_rolled) + " dimensions");
   const size_t rank = shifted_rank(shifts), element = size_of(input.dtype());
   const size_t row = count_of(dims.subspan(rank));
   const size_t unit = gpu::unit_of_rows(element, row, input.data(), output.data());

@@ -65,7 +65,7 @@ Result<int64_t> spatial_dim(const Node& node, std::span<const int64_t> input, si
 }
 
 /// The dimensions of the result; unknown ones stay unknown.
-Result<Dims> moved_dims(const Node& node, std::span<const int64_t> input, const Blocks& blocks) {
+Result<Dims> batch_moved_dims(const Node& node, std::span<const int64_t> input, const Blocks& blocks) {
   TROUPE_RETURN_IF_FAILED(check_blocks(node, blocks));
   if (input.size() <= blocks.sizes.size())
     return invalid_argument("input of shape " + partial(input).text() + " for block_shape " +
@@ -104,7 +104,7 @@ Result<int64_t> spatial_rank(const ShapeContext& context) {
   return merged[0];
 }
 
-Status moved_shape(ShapeContext& context) {
+Status batch_moved_shape(ShapeContext& context) {
   const Node& node = context.node();
   TROUPE_ASSIGN(const int64_t rank, spatial_rank(context));
   if (!is_nd(node)) TROUPE_RETURN_IF_FAILED(context.with_rank(0, 4).status());
@@ -118,7 +118,7 @@ Status moved_shape(ShapeContext& context) {
   PartialShape moved = PartialShape::of_rank(input.rank());
   if (margins && (sizes || !is_nd(node))) {
     const Blocks blocks{sizes ? Dims(*sizes) : square(node), Dims(*margins)};
-    TROUPE_ASSIGN(const Dims dims, moved_dims(node, input.dims(), blocks));
+    TROUPE_ASSIGN(const Dims dims, batch_moved_dims(node, input.dims(), blocks));
     moved = partial(dims);
   }
   context.set_output(0, std::move(moved));
@@ -188,7 +188,7 @@ void compute_move(const SpaceBatchArguments& arguments, DeviceContext& device) {
   }
 }
 
-void move_gradient(GradientContext& context) {
+void batch_move_gradient(GradientContext& context) {
   const Node& node = context.node();
   const std::string inverse =
       std::string(to_batch(node) ? "BatchToSpace" : "SpaceToBatch") + (is_nd(node) ? "ND" : "");
@@ -200,7 +200,11 @@ void move_gradient(GradientContext& context) {
 }
 
 OpDefBuilder move_op(const char* name) {
-  return OpDefBuilder(name).input("input: T").attr("T: type").shape(moved_shape).gradient(move_gradient);
+  return OpDefBuilder(name)
+      .input("input: T")
+      .attr("T: type")
+      .shape(batch_moved_shape)
+      .gradient(batch_move_gradient);
 }
 
 }  // namespace
@@ -211,7 +215,7 @@ Result<SpaceBatchArguments> check_space_batch(KernelContext& context) {
   TROUPE_ASSIGN(const Blocks blocks, read_blocks(context));
   if (!is_nd(node) && input.shape().rank() != 4)
     return invalid_argument("input of shape " + input.shape().text() + " is not of rank 4");
-  TROUPE_ASSIGN(const Dims dims, moved_dims(node, input.shape().dims(), blocks));
+  TROUPE_ASSIGN(const Dims dims, batch_moved_dims(node, input.shape().dims(), blocks));
   TROUPE_ASSIGN(const Shape shape, Shape::make(dims, input.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   return SpaceBatchArguments{input, *output, to_batch(node), blocks};

@@ -9,7 +9,7 @@
 namespace troupe {
 namespace {
 
-constexpr size_t max_axes = 8;
+constexpr size_t max_block_axes = 8;
 
 /// A spatial dimension.
 struct BlockAxis {
@@ -29,7 +29,7 @@ struct MoveBlocks {
   gpu::Divider batch = {};         ///< how many entries the tensor with the larger spatial dimensions has
   bool to_batch = false;
   unsigned rank = 0;
-  BlockAxis axes[max_axes] = {};
+  BlockAxis axes[max_block_axes] = {};
 
   TROUPE_ANY void operator()(size_t i) const {
     const size_t entry = output_entry.quotient(i);
@@ -91,9 +91,9 @@ Status compute_move(const SpaceBatchArguments& arguments, DeviceContext& device)
   const Tensor &input = arguments.input, &output = arguments.output;
   if (output.elements() == 0) return {};
   const size_t rank = arguments.blocks.sizes.size(), element = size_of(output.dtype());
-  if (rank > max_axes)
+  if (rank > max_block_axes)
     return unimplemented("blocks have " + std::to_string(rank) +
-                         " dimensions, kernels of GPUs take at most " + std::to_string(max_axes));
+                         " dimensions, kernels of GPUs take at most " + std::to_string(max_block_axes));
   const size_t row = count_of(output.shape().dims().subspan(rank + 1));
   const size_t unit = gpu::unit_of_rows(element, row, input.data(), output.data());
   return gpu::with_unit(unit, [&]<class T>(std::type_identity<T>) {

@@ -31,9 +31,9 @@ struct PngErrors {
   longjmp(errors->jump, 1);
 }
 
-void ignore(png_structp, png_const_charp) {}
+void ignore_warning(png_structp, png_const_charp) {}
 
-void read_bytes(png_structp png, png_bytep to, size_t count) {
+void read_png_bytes(png_structp png, png_bytep to, size_t count) {
   auto* const left = static_cast<std::string_view*>(png_get_io_ptr(png));
   if (left->size() < count) png_error(png, "the file ends too early");
   std::memcpy(to, left->data(), count);
@@ -54,11 +54,11 @@ class PngReader {
 
   Status read_header(int channels, bool wide) {
     const bool ok = errors_.guarded([&] {
-      png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &errors_, fail, ignore);
+      png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &errors_, fail, ignore_warning);
       if (png_) info_ = png_create_info_struct(png_);
       if (!info_) return;
       png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, unused_chunks, std::size(unused_chunks) / 5);
-      png_set_read_fn(png_, &left_, read_bytes);
+      png_set_read_fn(png_, &left_, read_png_bytes);
       png_read_info(png_, info_);
       width_ = png_get_image_width(png_, info_);
       height_ = png_get_image_height(png_, info_);
@@ -185,7 +185,7 @@ class PngWriter {
     const bool ok = errors_.guarded([&, rows = height, columns = width, depth = channels] {
       constexpr int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                PNG_COLOR_TYPE_RGB_ALPHA};
-      png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &errors_, fail, ignore);
+      png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &errors_, fail, ignore_warning);
       if (png_) info_ = png_create_info_struct(png_);
       if (!info_) return;
       png_set_write_fn(png_, &output_, write_bytes, flush);

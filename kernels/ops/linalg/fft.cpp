@@ -210,7 +210,7 @@ Status compute_forward(const FftArguments& arguments, DeviceContext& device) {
 }
 
 template <class T>
-Status compute_inverse(const FftArguments& arguments, DeviceContext& device) {
+Status compute_inverse_fft(const FftArguments& arguments, DeviceContext& device) {
   const Dims& read = arguments.read;
   const size_t rank = arguments.kind.rank;
   const int64_t length = arguments.output.shape().dims().back();
@@ -245,7 +245,7 @@ Status compute_fft(const FftArguments& arguments, DeviceContext& device) {
     if (!arguments.kind.real)
       compute_complex<T>(arguments, device.pool());
     else
-      status = arguments.kind.inverse ? compute_inverse<T>(arguments, device)
+      status = arguments.kind.inverse ? compute_inverse_fft<T>(arguments, device)
                                       : compute_forward<T>(arguments, device);
   };
   if (dtype == f32 || dtype == DType::Complex64)

@@ -42,7 +42,7 @@ void write_rows(const Eigen::PermutationMatrix<Eigen::Dynamic>& permutation, Ten
 }
 
 template <class T>
-Status factorize(const LuArguments& arguments, DeviceContext& device) {
+Status factorize_lu(const LuArguments& arguments, DeviceContext& device) {
   const Matrices<const T> input(arguments.input);
   const Matrices<T> lu(arguments.lu);
   const int64_t n = input.rows();
@@ -62,7 +62,7 @@ Status compute_lu(const LuArguments& arguments, DeviceContext& device) {
   Status status;
   if (arguments.input.elements() != 0)
     with_type(MatrixTypes{}, arguments.input.dtype(),
-              [&]<class T>(std::type_identity<T>) { status = factorize<T>(arguments, device); });
+              [&]<class T>(std::type_identity<T>) { status = factorize_lu<T>(arguments, device); });
   return status;
 }
 

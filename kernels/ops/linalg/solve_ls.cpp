@@ -18,7 +18,7 @@
 namespace troupe {
 namespace {
 
-Result<PartialShape> solution_shape(const PartialShape& of_matrix, const PartialShape& of_rhs) {
+Result<PartialShape> least_squares_shape(const PartialShape& of_matrix, const PartialShape& of_rhs) {
   TROUPE_ASSIGN(const MatrixShape matrix, matrix_shape(of_matrix, "matrix"));
   TROUPE_ASSIGN(const MatrixShape rhs, matrix_shape(of_rhs, "rhs"));
   const auto batch = merge(matrix.batch, rhs.batch);
@@ -30,7 +30,7 @@ Result<PartialShape> solution_shape(const PartialShape& of_matrix, const Partial
 
 Status solve_ls_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(2, 0).status());
-  TROUPE_ASSIGN(PartialShape shape, solution_shape(context.input(0), context.input(1)));
+  TROUPE_ASSIGN(PartialShape shape, least_squares_shape(context.input(0), context.input(1)));
   context.set_output(0, std::move(shape));
   return {};
 }
@@ -48,7 +48,7 @@ Result<SolveLsArguments> check_solve_ls(KernelContext& context) {
     return invalid_argument("l2_regularizer of shape " + regularizer.shape().text() + " is not a scalar");
   const double l = regularizer.as<double>()[0];
   if (!(l >= 0)) return invalid_argument("l2_regularizer is " + std::to_string(l) + ", it must be 0 or more");
-  TROUPE_ASSIGN(const PartialShape partial, solution_shape(matrix.shape(), rhs.shape()));
+  TROUPE_ASSIGN(const PartialShape partial, least_squares_shape(matrix.shape(), rhs.shape()));
   TROUPE_ASSIGN(const Shape shape, partial.to_shape(rhs.dtype()));
   TROUPE_ASSIGN(Tensor* const output, context.output(0, shape));
   return SolveLsArguments{matrix, rhs, *output, l, context.node().attrs.get<bool>("fast")};

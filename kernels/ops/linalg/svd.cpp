@@ -67,7 +67,7 @@ unsigned options_of(const SvdArguments& arguments) {
 }
 
 template <class T>
-Status decompose(const SvdArguments& arguments, DeviceContext& device) {
+Status decompose_svd(const SvdArguments& arguments, DeviceContext& device) {
   using D = DoubleType<T>;
   const Matrices<const T> input(arguments.input);
   const int64_t rows = input.rows(), columns = input.columns(), least = std::min(rows, columns);
@@ -109,7 +109,7 @@ Status compute_svd(const SvdArguments& arguments, DeviceContext& device) {
   Status status;
   with_type(MatrixTypes{}, arguments.input.dtype(), [&]<class T>(std::type_identity<T>) {
     if (arguments.input.elements() != 0) {
-      status = decompose<T>(arguments, device);
+      status = decompose_svd<T>(arguments, device);
       return;
     }
     set_identities<T>(arguments.u);

@@ -97,13 +97,13 @@ Output accumulated(const GradientContext& context, Output x, const char* op, boo
 }
 
 /// An element of x is a term of all sums that come after it.
-void sum_gradient(GradientContext& context) {
+void cumsum_gradient(GradientContext& context) {
   context.set(0, accumulated(context, context.gradient(), "Cumsum", !context.attr<bool>("reverse")));
 }
 
 /// An element of x is a factor of all products that come after it. Each product without that factor is the product divided by
 /// it; if the factor is 0, the gradient is zero, as in TensorFlow.
-void product_gradient(GradientContext& context) {
+void cumprod_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output weighted = mul(scope, context.gradient(), conjugate(scope, context.output(0)));
   const Output total = accumulated(context, weighted, "Cumsum", !context.attr<bool>("reverse"));
@@ -167,12 +167,12 @@ void add_cumulative_ops(OpLibrary& library) {
   };
   library.op(cumulative_op("Cumsum", "T: numbertype")
                  .constructor("cumsum(x, axis = 0, exclusive, reverse)")
-                 .gradient(sum_gradient));
+                 .gradient(cumsum_gradient));
   library.kernel(
       cpu_kernel("Cumsum", check_cumulative, compute_cumulative<Add, 0>).on("T", dtypes(NumberTypes{})));
   library.op(cumulative_op("Cumprod", "T: numbertype")
                  .constructor("cumprod(x, axis = 0, exclusive, reverse)")
-                 .gradient(product_gradient));
+                 .gradient(cumprod_gradient));
   library.kernel(
       cpu_kernel("Cumprod", check_cumulative, compute_cumulative<Mul, 1>).on("T", dtypes(NumberTypes{})));
   library.op(cumulative_op("CumulativeLogsumexp", "T: floattype").gradient(logsumexp_gradient));

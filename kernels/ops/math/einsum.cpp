@@ -13,7 +13,7 @@
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
-namespace einsum {
+namespace einsum_op {
 namespace {
 
 /// The text of each input, and of the result.
@@ -250,7 +250,7 @@ Result<Arguments> check(KernelContext& context) {
   return Arguments{slots, *output, std::move(known)};
 }
 
-}  // namespace einsum
+}  // namespace einsum_op
 
 void add_einsum(OpLibrary& library) {
   library.op(OpDefBuilder("Einsum")
@@ -260,9 +260,10 @@ void add_einsum(OpLibrary& library) {
                  .attr("N: int >= 1")
                  .attr("T: type")
                  .constructor("einsum(equation, inputs)")
-                 .shape(einsum::einsum_shape)
-                 .gradient(einsum::einsum_gradient));
-  library.kernel(cpu_kernel("Einsum", einsum::check, einsum::compute).on("T", dtypes(einsum::EinsumTypes{})));
+                 .shape(einsum_op::einsum_shape)
+                 .gradient(einsum_op::einsum_gradient));
+  library.kernel(
+      cpu_kernel("Einsum", einsum_op::check, einsum_op::compute).on("T", dtypes(einsum_op::EinsumTypes{})));
 }
 
 }  // namespace troupe

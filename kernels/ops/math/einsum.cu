@@ -30,7 +30,8 @@ struct GpuMachine {
   Status copy(const BoxCopy& box, const Tensor& from, Tensor& to) {
     return gpu::copy_box(device, box, from, to);
   }
-  Status multiply(int64_t count, const einsum::Matrices& a, const einsum::Matrices& b, Tensor& products) {
+  Status multiply(int64_t count, const einsum_op::Matrices& a, const einsum_op::Matrices& b,
+                  Tensor& products) {
     gpu::Product product{.dtype = dtype, .rows = a.rows, .columns = b.columns, .inner = a.columns};
     product.a = a.view.tensor.data();
     product.b = b.view.tensor.data();
@@ -45,15 +46,15 @@ struct GpuMachine {
   }
 };
 
-Status compute_einsum(const einsum::Arguments& arguments, DeviceContext& device) {
+Status compute_einsum(const einsum_op::Arguments& arguments, DeviceContext& device) {
   if (arguments.output.elements() == 0) return {};
-  return einsum::Contraction<GpuMachine>({device, arguments.output.dtype()}, arguments).run();
+  return einsum_op::Contraction<GpuMachine>({device, arguments.output.dtype()}, arguments).run();
 }
 
 }  // namespace
 
 void add_einsum_on_gpu(OpLibrary& library) {
-  library.kernel(gpu_kernel("Einsum", einsum::check, compute_einsum).on("T", dtypes(gpu::AllFloats{})));
+  library.kernel(gpu_kernel("Einsum", einsum_op::check, compute_einsum).on("T", dtypes(gpu::AllFloats{})));
 }
 
 }  // namespace troupe

@@ -15,7 +15,7 @@
 #include "kernels/loops/rows.h"
 #include "kernels/loops/strided_copy.h"
 
-namespace troupe::einsum {
+namespace troupe::einsum_op {
 
 // ---- The equation
 
@@ -215,4 +215,4 @@ class Contraction {
   const Labels& labels_;  ///< of the output
 };
 
-}  // namespace troupe::einsum
+}  // namespace troupe::einsum_op

@@ -118,9 +118,9 @@ Output by_rows(const GradientContext& context, Output x) {
   return context.scope().add_one("Gather", {x, context.input(1)});
 }
 
-void sum_gradient(GradientContext& context) { context.set(0, by_rows(context, context.gradient())); }
+void segment_sum_gradient(GradientContext& context) { context.set(0, by_rows(context, context.gradient())); }
 
-void mean_gradient(GradientContext& context) {
+void segment_mean_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output ids = context.input(1);
   const Output others = expand_dims(scope, sub(scope, scope.add_one("Rank", {context.input(0)}), 1), 0);
@@ -133,7 +133,7 @@ void mean_gradient(GradientContext& context) {
 }
 
 /// All elements that equal the extreme value share its gradient equally.
-void extreme_gradient(GradientContext& context) {
+void segment_extreme_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output data = context.input(0), extreme = by_rows(context, context.output(0));
   const Output chosen = cast(scope, equal(scope, data, extreme), scope.dtype(data));
@@ -143,7 +143,7 @@ void extreme_gradient(GradientContext& context) {
 
 /// The derivative by an element is the product of the others: the result divided by the element, or, for the only zero of a
 /// segment, the product of the rest. Two zeros make it 0.
-void product_gradient(GradientContext& context) {
+void segment_product_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output data = context.input(0), ids = context.input(1);
   const Output is_zero = equal(scope, data, zeros_like(scope, data));
@@ -203,11 +203,11 @@ Result<Tensor*> segments_output(KernelContext& context, const Tensor& data, int6
 }
 
 void add_segment_ops(OpLibrary& library) {
-  add_segments<Add, NumberTypes>(library, "SegmentSum", "T: numbertype", sum_gradient);
-  add_segments<Mean, NumberTypes>(library, "SegmentMean", "T: numbertype", mean_gradient);
-  add_segments<Mul, NumberTypes>(library, "SegmentProd", "T: numbertype", product_gradient);
-  add_segments<Maximum, RealTypes>(library, "SegmentMax", "T: realnumbertype", extreme_gradient);
-  add_segments<Minimum, RealTypes>(library, "SegmentMin", "T: realnumbertype", extreme_gradient);
+  add_segments<Add, NumberTypes>(library, "SegmentSum", "T: numbertype", segment_sum_gradient);
+  add_segments<Mean, NumberTypes>(library, "SegmentMean", "T: numbertype", segment_mean_gradient);
+  add_segments<Mul, NumberTypes>(library, "SegmentProd", "T: numbertype", segment_product_gradient);
+  add_segments<Maximum, RealTypes>(library, "SegmentMax", "T: realnumbertype", segment_extreme_gradient);
+  add_segments<Minimum, RealTypes>(library, "SegmentMin", "T: realnumbertype", segment_extreme_gradient);
 }
 
 }  // namespace troupe

@@ -105,12 +105,12 @@ class RowsById {
   Output ids_, zero_, at_;
 };
 
-void sum_gradient(GradientContext& context) {
+void unsorted_sum_gradient(GradientContext& context) {
   context.set(0, RowsById(context.scope(), context.input(1)).rows_or_zero(context.gradient()));
 }
 
 /// All elements that equal the extreme value share its gradient equally.
-void extreme_gradient(GradientContext& context) {
+void unsorted_extreme_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output data = context.input(0);
   const RowsById by_id(scope, context.input(1));
@@ -122,7 +122,7 @@ void extreme_gradient(GradientContext& context) {
 
 /// The derivative by an element is the product of the others: the result divided by the element, or, for the only zero of a
 /// segment, the product of the rest. Two zeros make it 0.
-void product_gradient(GradientContext& context) {
+void unsorted_product_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
   const Output data = context.input(0), ids = context.input(1), segments = context.input(2);
   const RowsById by_id(scope, ids);
@@ -138,7 +138,7 @@ void product_gradient(GradientContext& context) {
 }
 
 template <class Function, class List>
-void add_segments(OpLibrary& library, const std::string& kind, const char* types, GradientFunction gradient) {
+void add_unsorted(OpLibrary& library, const std::string& kind, const char* types, GradientFunction gradient) {
   std::string lower = kind;
   lower[0] = static_cast<char>(lower[0] - 'A' + 'a');
   library.op(OpDefBuilder("UnsortedSegment" + kind)
@@ -188,10 +188,10 @@ Result<UnsortedSegmentsArguments> check_unsorted_segments(KernelContext& context
 }
 
 void add_unsorted_segment_ops(OpLibrary& library) {
-  add_segments<Add, NumberTypes>(library, "Sum", "T: numbertype", sum_gradient);
-  add_segments<Mul, NumberTypes>(library, "Prod", "T: numbertype", product_gradient);
-  add_segments<Maximum, RealTypes>(library, "Max", "T: realnumbertype", extreme_gradient);
-  add_segments<Minimum, RealTypes>(library, "Min", "T: realnumbertype", extreme_gradient);
+  add_unsorted<Add, NumberTypes>(library, "Sum", "T: numbertype", unsorted_sum_gradient);
+  add_unsorted<Mul, NumberTypes>(library, "Prod", "T: numbertype", unsorted_product_gradient);
+  add_unsorted<Maximum, RealTypes>(library, "Max", "T: realnumbertype", unsorted_extreme_gradient);
+  add_unsorted<Minimum, RealTypes>(library, "Min", "T: realnumbertype", unsorted_extreme_gradient);
 }
 
 }  // namespace troupe

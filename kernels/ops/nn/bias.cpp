@@ -19,7 +19,7 @@ bool channels_are_second(const Node& node) {
 }
 
 /// Returns which dimension of `value` is that of the channels.
-Result<size_t> channel_axis(const Node& node, size_t rank) {
+Result<size_t> bias_axis(const Node& node, size_t rank) {
   const bool second = channels_are_second(node);
   if (rank < (second ? 3 : 2))
     return invalid_argument("a tensor of rank " + std::to_string(rank) + " has no channels; data_format " +
@@ -33,7 +33,7 @@ Status bias_add_shape(ShapeContext& context) {
   const PartialShape& value = context.input(0);
   TROUPE_ASSIGN(const auto bias, context.with_rank(1, 1));
   if (!value.known_rank()) return {};
-  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
+  TROUPE_ASSIGN(const size_t axis, bias_axis(context.node(), value.rank()));
   std::vector<int64_t> dims(value.dims().begin(), value.dims().end());
   TROUPE_ASSIGN(const auto count, merge(PartialShape::vector(dims[axis]), bias));
   dims[axis] = count[0];
@@ -54,7 +54,7 @@ Status bias_add_grad_shape(ShapeContext& context) {
   const PartialShape& input = context.input(0);
   context.set_output(0, PartialShape::vector(unknown_dim));
   if (!input.known_rank()) return {};
-  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), input.rank()));
+  TROUPE_ASSIGN(const size_t axis, bias_axis(context.node(), input.rank()));
   context.set_output(0, PartialShape::vector(input[axis]));
   return {};
 }
@@ -71,7 +71,7 @@ void bias_add_grad_gradient(GradientContext& context) {
 
 Result<Shape> bias_shape(const KernelContext& context) {
   const Shape &value = context.input(0).shape(), &bias = context.input(1).shape();
-  TROUPE_ASSIGN(const size_t axis, channel_axis(context.node(), value.rank()));
+  TROUPE_ASSIGN(const size_t axis, bias_axis(context.node(), value.rank()));
   if (bias.rank() != 1 || bias[0] != value[axis])
     return invalid_argument("bias has shape " + bias.text() + ", but value of shape " + value.text() +
                             " needs one bias for each of its " + std::to_string(value[axis]) + " channels");
@@ -82,7 +82,7 @@ Result<Shape> bias_shape(const KernelContext& context) {
 
 Result<ReductionArguments> check_bias_add_grad(KernelContext& context) {
   const size_t rank = context.input(0).shape().rank();
-  TROUPE_ASSIGN(const size_t channels, channel_axis(context.node(), rank));
+  TROUPE_ASSIGN(const size_t channels, bias_axis(context.node(), rank));
   Dims axes;
   for (size_t i = 0; i < rank; ++i)
     if (i != channels) axes.push_back(static_cast<int64_t>(i));

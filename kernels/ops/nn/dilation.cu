@@ -74,7 +74,7 @@ struct DilationShape {
 
 /// Finds the greatest sum of an output.
 template <class T>
-struct FindGreatest {
+struct FindDilation {
   struct Greatest {
     gpu::Wide<T> sum = -std::numeric_limits<gpu::Wide<T>>::infinity();
     uint32_t point = no_point;
@@ -82,7 +82,7 @@ struct FindGreatest {
   DilationShape shape;
   const T *input, *filter;
 
-  explicit FindGreatest(const DilationArguments& arguments)
+  explicit FindDilation(const DilationArguments& arguments)
       : shape(arguments), input(arguments.input.as<T>().data()), filter(arguments.filter.as<T>().data()) {}
 
   TROUPE_ANY Greatest operator()(size_t i) const {
@@ -114,7 +114,7 @@ struct FindGreatest {
 
 template <class T>
 struct Dilate {
-  FindGreatest<T> find;
+  FindDilation<T> find;
   T* output;
   TROUPE_ANY void operator()(size_t i) const { gpu::store(output[i], find(i).sum); }
 };
@@ -122,14 +122,14 @@ struct Dilate {
 /// The first half of a gradient: which point of each window has the greatest sum.
 template <class T>
 struct NumberPoints {
-  FindGreatest<T> find;
+  FindDilation<T> find;
   uint32_t* points;
   TROUPE_ANY void operator()(size_t i) const { points[i] = find(i).point; }
 };
 
 /// Adds the gradients of the outputs that came from an element of the input, in the order of the outputs.
 template <class T>
-struct SumGradients {
+struct SumDilationGradients {
   DilationShape shape;
   const T* gradient;
   const uint32_t* points;
@@ -170,7 +170,7 @@ Status compute_dilation(const DilationArguments& arguments, DeviceContext& devic
   if (output.elements() == 0) return {};
   return gpu::for_type(gpu::AllFloats{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
     return gpu::each(device, static_cast<size_t>(output.elements()),
-                     Dilate<T>{FindGreatest<T>(arguments), output.write<T>().data()});
+                     Dilate<T>{FindDilation<T>(arguments), output.write<T>().data()});
   });
 }
 
@@ -178,8 +178,8 @@ template <class T>
 Status add_to_input(const DilationArguments& arguments, DeviceContext& device, const uint32_t* points) {
   Tensor& output = arguments.output;
   return gpu::each(device, static_cast<size_t>(output.elements()),
-                   SumGradients<T>{DilationShape(arguments), arguments.gradient->as<T>().data(), points,
-                                   output.write<T>().data()});
+                   SumDilationGradients<T>{DilationShape(arguments), arguments.gradient->as<T>().data(),
+                                           points, output.write<T>().data()});
 }
 
 template <class T>
@@ -203,7 +203,7 @@ Status compute_gradient(const DilationArguments& arguments, DeviceContext& devic
   TROUPE_ASSIGN(const BufferRef memory, gpu::scratch(device, outputs * sizeof(uint32_t)));
   auto* const points = reinterpret_cast<uint32_t*>(memory->data);
   return gpu::for_type(gpu::AllFloats{}, arguments.input.dtype(), [&]<class T>(std::type_identity<T>) {
-    TROUPE_RETURN_IF_FAILED(gpu::each(device, outputs, NumberPoints<T>{FindGreatest<T>(arguments), points}));
+    TROUPE_RETURN_IF_FAILED(gpu::each(device, outputs, NumberPoints<T>{FindDilation<T>(arguments), points}));
     return OfInput ? add_to_input<T>(arguments, device, points) : add_to_filter<T>(arguments, device, points);
   });
 }

@@ -41,7 +41,7 @@ struct ChannelWindow {
 };
 
 template <class T>
-struct Normalize {
+struct NormalizeResponses {
   ChannelWindow window;
   const T* x;
   T* y;
@@ -79,7 +79,7 @@ Status normalize(const LrnArguments& arguments, DeviceContext& device) {
   const auto output = arguments.output.write<T>();
   const auto input = [&](size_t i) { return arguments.inputs[i]->template as<T>().data(); };
   if (arguments.inputs.size() == 1)
-    return gpu::each(device, output.size(), Normalize<T>{window, input(0), output.data()});
+    return gpu::each(device, output.size(), NormalizeResponses<T>{window, input(0), output.data()});
   TROUPE_ASSIGN(const BufferRef memory, gpu::scratch(device, output.size() * sizeof(float)));
   auto* const norms = reinterpret_cast<float*>(memory->data);
   TROUPE_RETURN_IF_FAILED(gpu::each(device, output.size(), FindNorms<T>{window, input(1), norms}));

@@ -218,9 +218,9 @@ void max_pool_grad_grad_gradient(GradientContext& context) {
 struct Form {
   const char *lists, *formats;
 };
-constexpr Form images = {"list(int) >= 4", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"};
+constexpr Form image_form = {"list(int) >= 4", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"};
 constexpr Form volumes = {"list(int) >= 5", "data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'"};
-constexpr Form inputs = {nullptr, images.formats};  // ksize and strides are inputs
+constexpr Form inputs = {nullptr, image_form.formats};  // ksize and strides are inputs
 
 /// Adds the lists, padding and data_format.
 OpDefBuilder with_windows(OpDefBuilder op, const Form& form, const char* formats, bool may_be_explicit) {
@@ -293,14 +293,14 @@ void add_max_pool_ops(OpLibrary& library) {
   constexpr const char* formats = "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'";
   constexpr const char* types =
       "T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float";
-  add_forward(library, "MaxPool", types, images, formats, true, "max_pool");
+  add_forward(library, "MaxPool", types, image_form, formats, true, "max_pool");
   add_forward(library, "MaxPoolV2", types, inputs, formats, false);
   add_forward(library, "MaxPool3D", "T: {half, bfloat16, float}", volumes, volumes.formats, false,
               "max_pool_3d");
-  add_grad(library, "MaxPoolGrad", "T", images, true);
+  add_grad(library, "MaxPoolGrad", "T", image_form, true);
   add_grad(library, "MaxPoolGradV2", "T", inputs, false);
   add_grad(library, "MaxPool3DGrad", "TInput", volumes, false);
-  add_grad_grad(library, "MaxPoolGradGrad", images, dtypes(RealTypes{}));
+  add_grad_grad(library, "MaxPoolGradGrad", image_form, dtypes(RealTypes{}));
   add_grad_grad(library, "MaxPoolGradGradV2", inputs, dtypes(RealTypes{}));
   add_grad_grad(library, "MaxPool3DGradGrad", volumes, dtypes(Joined<TypeList<float>, NarrowTypes>{}));
 }

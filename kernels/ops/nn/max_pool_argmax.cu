@@ -100,7 +100,7 @@ struct FindStrays {
 
 /// Each element of the input sums the gradients of its windows, or in an image with strays those of all windows, in their order.
 template <class T>
-struct SumGradients {
+struct SumArgmaxGradients {
   Sources sources;
   const uint32_t* has_strays;
   size_t windows;  ///< of an image
@@ -121,7 +121,7 @@ struct SumGradients {
   }
 };
 
-Status compute_gradient(const ArgmaxGradArguments& arguments, DeviceContext& device) {
+Status compute_argmax_gradient(const ArgmaxGradArguments& arguments, DeviceContext& device) {
   if (arguments.output.elements() == 0) return {};
   const Sources sources(arguments, device);
   const auto batch = static_cast<size_t>(arguments.pooling.batch),
@@ -132,15 +132,16 @@ Status compute_gradient(const ArgmaxGradArguments& arguments, DeviceContext& dev
   TROUPE_RETURN_IF_FAILED(gpu::each(device, pooled, FindStrays{sources, has_strays}));
   TROUPE_RETURN_IF_FAILED(gpu::check_fault(device));
   return gpu::for_type(gpu::AllFloats{}, arguments.output.dtype(), [&]<class T>(std::type_identity<T>) {
-    return gpu::each(device, static_cast<size_t>(arguments.output.elements()),
-                     SumGradients<T>{sources, has_strays, pooled / batch, arguments.gradient.as<T>().data(),
-                                     arguments.output.write<T>().data()});
+    return gpu::each(
+        device, static_cast<size_t>(arguments.output.elements()),
+        SumArgmaxGradients<T>{sources, has_strays, pooled / batch, arguments.gradient.as<T>().data(),
+                              arguments.output.write<T>().data()});
   });
 }
 
 /// Each pooled element gets the gradient of the element that it comes from.
 template <class T>
-struct TakeGradients {
+struct TakeArgmaxGradients {
   Sources sources;
   const T* gradient;
   T* output;
@@ -155,9 +156,9 @@ Status compute_second_gradient(const ArgmaxGradArguments& arguments, DeviceConte
   if (arguments.output.elements() == 0) return {};
   const Sources sources(arguments, device);
   TROUPE_RETURN_IF_FAILED(gpu::with_stored(arguments.output.dtype(), [&]<class T>(std::type_identity<T>) {
-    return gpu::each(
-        device, static_cast<size_t>(arguments.output.elements()),
-        TakeGradients<T>{sources, gpu::stored<T>(arguments.gradient), gpu::stored<T>(arguments.output)});
+    return gpu::each(device, static_cast<size_t>(arguments.output.elements()),
+                     TakeArgmaxGradients<T>{sources, gpu::stored<T>(arguments.gradient),
+                                            gpu::stored<T>(arguments.output)});
   }));
   return gpu::check_fault(device);
 }
@@ -167,7 +168,8 @@ Status compute_second_gradient(const ArgmaxGradArguments& arguments, DeviceConte
 void add_max_pool_argmax_on_gpu(OpLibrary& library) {
   const auto types = dtypes(gpu::AllFloats{});
   library.kernel(gpu_kernel("MaxPoolWithArgmax", check_argmax, compute_argmax).on("T", types));
-  library.kernel(gpu_kernel("MaxPoolGradWithArgmax", check_argmax_grad, compute_gradient).on("T", types));
+  library.kernel(
+      gpu_kernel("MaxPoolGradWithArgmax", check_argmax_grad, compute_argmax_gradient).on("T", types));
   library.kernel(gpu_kernel("MaxPoolGradGradWithArgmax", check_argmax_grad_grad, compute_second_gradient)
                      .on("T", types));
 }

@@ -16,7 +16,7 @@ namespace {
 /// long; TensorFlow's limit is twice as much.
 constexpr size_t most_bytes = size_t{1} << 30;
 /// The cost of a compressed byte, in bytes moved.
-constexpr size_t byte_cost = 64;
+constexpr size_t inflated_byte_cost = 64;
 
 struct DecompressArguments {
   std::span<const std::string> strings;
@@ -69,7 +69,7 @@ Status compute_decode_compressed(const DecompressArguments& arguments, DeviceCon
   const auto output = arguments.output.write<std::string>();
   size_t bytes = 0;
   for (const std::string& one : strings) bytes += one.size();
-  const size_t cost = byte_cost * (bytes / std::max<size_t>(strings.size(), 1));
+  const size_t cost = inflated_byte_cost * (bytes / std::max<size_t>(strings.size(), 1));
   return for_each_string(device.pool(), strings.size(), cost, [&](size_t i) {
     const Status status = decompress(strings[i], arguments.compression, output[i]);
     return status.ok() ? status : Status(status.code(), "string " + std::to_string(i) + ": " + status.text());

@@ -150,8 +150,8 @@ Result<DecodeCsvArguments> check_decode_csv(KernelContext& context) {
 }
 
 /// Writes one field; fails with the rest of a sentence that begins with the field.
-Status write_field(std::string_view field, const Tensor& fallback, std::string_view missing, size_t record,
-                   Tensor& output) {
+Status write_csv_field(std::string_view field, const Tensor& fallback, std::string_view missing,
+                       size_t record, Tensor& output) {
   Status status;
   with_type(FieldTypes{}, output.dtype(), [&]<class T>(std::type_identity<T>) {
     T& to = output.write<T>()[record];
@@ -185,8 +185,8 @@ Status decode_record(const DecodeCsvArguments& arguments, size_t record) {
       if (static_cast<size_t>(grammar.columns[found]) != column) continue;
     }
     if (found < wanted)
-      if (const Status status = write_field(field, arguments.defaults[found].tensor, grammar.missing, record,
-                                            arguments.outputs[found]);
+      if (const Status status = write_csv_field(field, arguments.defaults[found].tensor, grammar.missing,
+                                                record, arguments.outputs[found]);
           !status.ok())
         return error("field " + std::to_string(column) + ' ' + status.text());
     ++found;

@@ -19,7 +19,7 @@ namespace troupe {
 namespace {
 
 /// The cost of a byte of JSON, in bytes moved.
-constexpr size_t byte_cost = 32;
+constexpr size_t json_byte_cost = 32;
 
 /// The value of a digit of base64, in the usual or the URL alphabet; nothing for other characters.
 std::optional<uint32_t> base64_digit(char c) {
@@ -217,7 +217,7 @@ Status compute_decode_json(const JsonArguments& arguments, DeviceContext& device
   const auto output = arguments.output.write<std::string>();
   size_t bytes = 0;
   for (const std::string& text : texts) bytes += text.size();
-  const size_t cost = byte_cost * (bytes / std::max<size_t>(texts.size(), 1));
+  const size_t cost = json_byte_cost * (bytes / std::max<size_t>(texts.size(), 1));
   return for_each_string(device.pool(), texts.size(), cost, [&](size_t i) {
     ExampleWriter writer(output[i]);
     if (nlohmann::json::sax_parse(texts[i], &writer)) return Status{};

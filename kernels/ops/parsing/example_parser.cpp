@@ -10,11 +10,12 @@ constexpr size_t feature_cost = 256;
 /// One byte of a list costs about as much as moving so many.
 constexpr size_t byte_cost = 2;
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 Status check_fallback(const Feature& feature) {
   const Tensor& fallback = *feature.fallback;
-  const std::string what = "the default of " + quoted(feature.key) + " has shape " + fallback.shape().text();
+  const std::string what =
+      "the default of " + in_quotes(feature.key) + " has shape " + fallback.shape().text();
   if (feature.form == Form::Padded && fallback.elements() != 1)
     return invalid_argument(what + "; it must have one element, with which shorter examples are filled up");
   if (feature.form == Form::Dense && fallback.elements() != 0 &&
@@ -30,14 +31,14 @@ Status set_dims(const PartialShape& shape, bool may_be_padded, Feature& feature)
   const auto dims = shape.dims().subspan(padded ? 1 : 0);
   if (!shape.known_rank() || std::ranges::count(dims, unknown_dim) != 0)
     return invalid_argument(
-        "the shape " + shape.text() + " of feature " + quoted(feature.key) +
+        "the shape " + shape.text() + " of feature " + in_quotes(feature.key) +
         (may_be_padded ? " must be known but for its first dimension" : " must be known"));
   TROUPE_ASSIGN(const Shape known, Shape::make(dims, feature.dtype));
   feature.form = padded ? Form::Padded : Form::Dense;
   feature.dims = Dims(dims);
   feature.elements = known.elements();
   if (padded && feature.elements == 0)
-    return invalid_argument("the shape " + shape.text() + " of feature " + quoted(feature.key) +
+    return invalid_argument("the shape " + shape.text() + " of feature " + in_quotes(feature.key) +
                             " has no elements whatever its first dimension is");
   return {};
 }
@@ -181,8 +182,8 @@ Status write_feature(const ExampleArguments& arguments, size_t example, size_t n
 
 Status Examples::error(size_t example, std::string_view key, const std::string& what) const {
   std::string where = batched ? "example " + std::to_string(example) : std::string("the example");
-  if (!names.empty()) where += ", " + quoted(names[example]);
-  if (!key.empty()) where += ", feature " + quoted(key);
+  if (!names.empty()) where += ", " + in_quotes(names[example]);
+  if (!key.empty()) where += ", feature " + in_quotes(key);
   return invalid_argument(where + ": " + what);
 }
 
@@ -311,7 +312,7 @@ void set_split(Tensor& splits, size_t i, int64_t value) {
 
 Status check_splits(const Tensor& splits, std::string_view key, int64_t count) {
   if (splits.dtype() == DType::Int64 || count <= INT32_MAX) return {};
-  return invalid_argument("feature " + quoted(key) + " has " + std::to_string(count) +
+  return invalid_argument("feature " + in_quotes(key) + " has " + std::to_string(count) +
                           " values or rows, too many for splits of int32");
 }
 
@@ -319,6 +320,8 @@ std::string wrong_type(const FeatureValues& values, DType wanted) {
   return "its values are of type " + std::string(name(values.dtype)) + ", but the op wants " +
          std::string(name(wanted));
 }
+
+const Types& types(const Node& node, std::string_view attr) { return node.attrs.get<Types>(attr); }
 
 std::vector<std::string_view> keys_of_attr(const Node& node, std::string_view name) {
   const auto& keys = node.attrs.get<std::vector<std::string>>(name);

@@ -110,6 +110,10 @@ void set_split(Tensor& splits, size_t i, int64_t value);
 Status check_splits(const Tensor& splits, std::string_view key, int64_t count);
 std::string wrong_type(const FeatureValues& values, DType wanted);
 
+using Types = std::vector<DType>;
+
+/// Returns the types of a list attribute.
+const Types& types(const Node& node, std::string_view attr);
 /// Returns the strings of a list attribute.
 std::vector<std::string_view> keys_of_attr(const Node& node, std::string_view name);
 /// Returns the strings of `count` scalars from input `first` on.

@@ -67,12 +67,12 @@ size_t cost_of(const SequenceArguments& arguments) {
 
 // ---- Allocating
 
-struct Counts {
+struct ListCounts {
   int64_t rows = 0, values = 0, most_rows = 0, most_values = 0;
 };
 
-Counts place(SequenceArguments& arguments, size_t number) {
-  Counts counts;
+ListCounts place_list(SequenceArguments& arguments, size_t number) {
+  ListCounts counts;
   for (size_t example = 0; example < arguments.examples().size(); ++example) {
     FoundList& found = arguments.at(example, number);
     found.first_row = counts.rows;
@@ -85,7 +85,7 @@ Counts place(SequenceArguments& arguments, size_t number) {
   return counts;
 }
 
-Status allocate_dense(SequenceArguments& arguments, size_t number, const Counts& counts,
+Status allocate_dense(SequenceArguments& arguments, size_t number, const ListCounts& counts,
                       KernelContext& context) {
   const List& list = arguments.lists[number];
   const Examples& examples = arguments.examples();
@@ -101,8 +101,8 @@ Status allocate_dense(SequenceArguments& arguments, size_t number, const Counts&
   return {};
 }
 
-Status allocate_sparse(const Examples& examples, const List& list, const Counts& counts,
-                       KernelContext& context) {
+Status allocate_sparse_list(const Examples& examples, const List& list, const ListCounts& counts,
+                            KernelContext& context) {
   const std::array<int64_t, 3> shape{static_cast<int64_t>(examples.size()), counts.most_rows,
                                      counts.most_values};
   const auto dims = std::span(shape).subspan(examples.batched ? 0 : 1);
@@ -112,8 +112,8 @@ Status allocate_sparse(const Examples& examples, const List& list, const Counts&
   return set_longs(context, list.shape, dims);
 }
 
-Status allocate_ragged(const Examples& examples, const List& list, const Counts& counts,
-                       KernelContext& context) {
+Status allocate_ragged_list(const Examples& examples, const List& list, const ListCounts& counts,
+                            KernelContext& context) {
   TROUPE_RETURN_IF_FAILED(context.output(list.values, Shape::vector(counts.values)).status());
   const Shape outer = examples.batched ? Shape::vector(static_cast<int64_t>(examples.size()) + 1) : Shape{};
   TROUPE_ASSIGN(Tensor* const outer_splits, context.output(list.indices, outer));
@@ -199,12 +199,12 @@ Status allocate_sequences(SequenceArguments& arguments, KernelContext& context) 
   TROUPE_RETURN_IF_FAILED(allocate_examples(arguments.context, context));
   for (size_t i = 0; i < arguments.lists.size(); ++i) {
     const List& list = arguments.lists[i];
-    const Counts counts = place(arguments, i);
+    const ListCounts counts = place_list(arguments, i);
     if (list.form == Form::Dense) TROUPE_RETURN_IF_FAILED(allocate_dense(arguments, i, counts, context));
     if (list.form == Form::Sparse)
-      TROUPE_RETURN_IF_FAILED(allocate_sparse(arguments.examples(), list, counts, context));
+      TROUPE_RETURN_IF_FAILED(allocate_sparse_list(arguments.examples(), list, counts, context));
     if (list.form == Form::Ragged)
-      TROUPE_RETURN_IF_FAILED(allocate_ragged(arguments.examples(), list, counts, context));
+      TROUPE_RETURN_IF_FAILED(allocate_ragged_list(arguments.examples(), list, counts, context));
   }
   return {};
 }

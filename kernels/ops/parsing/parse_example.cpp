@@ -17,9 +17,6 @@ namespace troupe {
 namespace {
 
 using namespace parsing;  // NOLINT: the room's own helpers
-using Types = std::vector<DType>;
-
-const Types& types(const Node& node, std::string_view attr) { return node.attrs.get<Types>(attr); }
 
 // ---- Shapes
 

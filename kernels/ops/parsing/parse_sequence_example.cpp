@@ -20,7 +20,6 @@ namespace troupe {
 namespace {
 
 using namespace parsing;  // NOLINT: the room's own helpers
-using Types = std::vector<DType>;
 using Keys = std::vector<std::string_view>;
 
 // ---- Checks
@@ -33,8 +32,6 @@ struct Wanted {
   size_t defaults = 0;                         ///< the first input that is a default
   bool has_lengths = true;                     ///< whether the numbers of rows are outputs
 };
-
-const Types& types(const Node& node, std::string_view attr) { return node.attrs.get<Types>(attr); }
 
 /// Returns the dense lists, whose values are the outputs from `next` on and whose numbers of rows those behind them.
 Result<std::vector<List>> dense_lists(const Node& node, const Wanted& wanted, size_t next) {

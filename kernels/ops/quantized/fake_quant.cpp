@@ -22,14 +22,14 @@ namespace {
 
 // ---- Checks
 
-Status check_bits(const Node& node) {
+Status check_fake_bits(const Node& node) {
   const auto bits = node.attrs.get<int64_t>("num_bits");
   if (bits >= 2 && bits <= 16) return {};
   return invalid_argument("num_bits is " + std::to_string(bits) + "; it must be in [2, 16]");
 }
 
-Status check_attributes(const Node& node) {
-  TROUPE_RETURN_IF_FAILED(check_bits(node));
+Status check_limits(const Node& node) {
+  TROUPE_RETURN_IF_FAILED(check_fake_bits(node));
   if (!node.attrs.find("min")) return {};
   const auto min = node.attrs.get<float>("min"), max = node.attrs.get<float>("max");
   if (min < max) return {};
@@ -63,7 +63,7 @@ Status fake_quant_shape(ShapeContext& context) {
   return {};
 }
 
-Status check_ranges(const Node& node, const Tensor& inputs, const Tensor& min, const Tensor& max) {
+Status check_fake_ranges(const Node& node, const Tensor& inputs, const Tensor& min, const Tensor& max) {
   const Shape& shape = inputs.shape();
   if (is_per_channel(node) && shape.is_scalar())
     return invalid_argument("inputs is a scalar; it must have at least one dimension");
@@ -91,7 +91,7 @@ struct Ranges {
 
 /// Returns the ranges of the channels. One range for all elements becomes that of some equal channels, so that the loops over
 /// channels are long.
-Ranges ranges_of(const FakeQuantArguments& arguments) {
+Ranges fake_ranges(const FakeQuantArguments& arguments) {
   constexpr size_t lanes = 256;
   Ranges ranges;
   if (arguments.min && !arguments.min->shape().is_scalar()) {
@@ -120,7 +120,7 @@ void round_row(const Ranges& ranges, const float* x, float* y, size_t count) {
 void compute_fake_quant(const FakeQuantArguments& arguments, DeviceContext& device) {
   const auto x = arguments.inputs.as<float>();
   if (x.empty()) return;
-  const Ranges ranges = ranges_of(arguments);
+  const Ranges ranges = fake_ranges(arguments);
   const size_t n = x.size(), width = ranges.size();
   float* const y = arguments.outputs[0]->write<float>().data();
   parallel_rows(device.pool(), (n - 1) / width + 1, 8 * width * sizeof(float), [&](size_t begin, size_t end) {
@@ -161,7 +161,7 @@ void write_sums(const std::vector<Outside>& blocks, std::vector<double> Outside:
 
 void compute_fake_quant_gradient(const FakeQuantArguments& arguments, DeviceContext& device) {
   const auto x = arguments.inputs.as<float>(), dy = arguments.gradients->as<float>();
-  const Ranges ranges = ranges_of(arguments);
+  const Ranges ranges = fake_ranges(arguments);
   const size_t n = x.size(), width = std::max<size_t>(ranges.size(), 1);
   const size_t rows = n == 0 ? 0 : (n - 1) / width + 1;
   const size_t block = std::max<size_t>(65536 / width, 1);
@@ -220,7 +220,7 @@ void add_pair(OpLibrary& library, const std::string& name, bool has_inputs) {
 
 Result<FakeQuantArguments> check_fake_quant(KernelContext& context) {
   const Node& node = context.node();
-  TROUPE_RETURN_IF_FAILED(check_attributes(node));
+  TROUPE_RETURN_IF_FAILED(check_limits(node));
   const size_t first = is_gradient(node) ? 1 : 0;
   const Tensor& inputs = context.input(first);
   if (!(context.input(0).shape() == inputs.shape()))
@@ -234,7 +234,7 @@ Result<FakeQuantArguments> check_fake_quant(KernelContext& context) {
   if (context.inputs() > first + 1) {
     arguments.min = &context.input(first + 1);
     arguments.max = &context.input(first + 2);
-    TROUPE_RETURN_IF_FAILED(check_ranges(node, inputs, *arguments.min, *arguments.max));
+    TROUPE_RETURN_IF_FAILED(check_fake_ranges(node, inputs, *arguments.min, *arguments.max));
   } else {
     arguments.low = node.attrs.get<float>("min");
     arguments.high = node.attrs.get<float>("max");

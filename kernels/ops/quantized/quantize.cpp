@@ -38,7 +38,7 @@ Result<std::optional<int64_t>> ranges_of(const Node& node, const PartialShape& i
   return std::optional<int64_t>(input[static_cast<size_t>(axis)]);
 }
 
-Status check_attributes(const Node& node) {
+Status check_round_mode(const Node& node) {
   const AttrValue* const rounding = node.attrs.find("round_mode");
   if (!rounding || std::get<std::string>(*rounding) != "HALF_TO_EVEN" || mode_of(node) == Mode::Scaled)
     return {};
@@ -63,7 +63,7 @@ Status check_ranges(const Node& node, const PartialShape& input, const PartialSh
 }
 
 Status check_shapes(ShapeContext& context) {
-  TROUPE_RETURN_IF_FAILED(check_attributes(context.node()));
+  TROUPE_RETURN_IF_FAILED(check_round_mode(context.node()));
   return check_ranges(context.node(), context.input(0), context.input(1), context.input(2));
 }
 
@@ -96,7 +96,7 @@ struct QuantizeArguments {
 Result<QuantizeArguments> check_arguments(KernelContext& context) {
   const Node& node = context.node();
   const Tensor& input = context.input(0);
-  TROUPE_RETURN_IF_FAILED(check_attributes(node));
+  TROUPE_RETURN_IF_FAILED(check_round_mode(node));
   TROUPE_RETURN_IF_FAILED(
       check_ranges(node, input.shape(), context.input(1).shape(), context.input(2).shape()));
   const auto axis = node.attrs.get<int64_t>("axis");

@@ -73,7 +73,7 @@ Result<int64_t> bits_of(const KernelContext& context) {
 
 /// The range of the elements of each slice, or of all of them.
 template <class T>
-std::vector<ElementRange<ComputeType<T>>> ranges_of(const RoundingArguments& arguments) {
+std::vector<ElementRange<ComputeType<T>>> rounded_ranges(const RoundingArguments& arguments) {
   using Number = ComputeType<T>;
   std::vector<ElementRange<Number>> ranges(arguments.ranges);
   if (!arguments.given) {
@@ -97,7 +97,7 @@ std::vector<ElementRange<ComputeType<T>>> ranges_of(const RoundingArguments& arg
 template <class T>
 Status round_all(Pool& pool, const RoundingArguments& arguments) {
   std::vector<Rounding<ComputeType<T>>> roundings;
-  for (const auto& [min, max] : ranges_of<T>(arguments)) {
+  for (const auto& [min, max] : rounded_ranges<T>(arguments)) {
     if (arguments.given && min > max)
       return invalid_argument("input_min is " + std::to_string(min) +
                               "; it must not be above input_max, which is " + std::to_string(max));

@@ -49,7 +49,7 @@ struct EachElement {
 };
 
 template <class T>
-struct RoundElements {
+struct RoundToSteps {
   const T* x;
   T* y;
   const Rounding<gpu::Wide<T>>* roundings;
@@ -87,8 +87,8 @@ Status round_all(const RoundingArguments& arguments, DeviceContext& device) {
       find_ranges<T>(arguments, {roundings, arguments.lowest, arguments.highest}, device));
   TROUPE_RETURN_IF_FAILED(gpu::each(
       device, n,
-      RoundElements<T>{arguments.input.as<T>().data(), arguments.output.write<T>().data(), roundings,
-                       gpu::ElementAxis(arguments.inner, arguments.ranges), arguments.given, arguments.up}));
+      RoundToSteps<T>{arguments.input.as<T>().data(), arguments.output.write<T>().data(), roundings,
+                      gpu::ElementAxis(arguments.inner, arguments.ranges), arguments.given, arguments.up}));
   return gpu::check_fault(device);
 }
 

@@ -80,7 +80,7 @@ void combine_steps(Pool& pool, const ArithmeticArguments& arguments, const StepT
 }
 
 constexpr auto sum = [](uint32_t a, uint32_t b) { return a + b; };
-constexpr auto product = [](uint32_t a, uint32_t b) { return a * b; };
+constexpr auto product_of = [](uint32_t a, uint32_t b) { return a * b; };
 
 /// Returns the range of both sides, symmetrical around 0 and so many times as great.
 FloatRange wide_range(FloatRange x, FloatRange y, float factor) {
@@ -120,7 +120,7 @@ Status compute_mul(const ArithmeticArguments& arguments, DeviceContext& device) 
     const auto zero = clamped_step<QInt32>(unclamped_step<QUInt8>(0, from));
     return table_of<QUInt8>([&](QUInt8 step) { return Sub::apply<int32_t>(step.value, zero.value); });
   };
-  combine_steps(device.pool(), arguments, table(x), table(y), product);
+  combine_steps(device.pool(), arguments, table(x), table(y), product_of);
   arguments.range.write(product_range<QUInt8, QUInt8, QInt32>(x, y));
   return {};
 }

@@ -19,9 +19,6 @@ struct RowBincountArguments {
   bool binary;
 };
 
-NumberForm form_of(const Node& node) {
-  return node.type() == "RaggedBincount" ? NumberForm::Ragged : NumberForm::Sparse;
-}
 size_t size_input(NumberForm form) { return form == NumberForm::Ragged ? 2 : 3; }
 
 Status check_size(int64_t size) {

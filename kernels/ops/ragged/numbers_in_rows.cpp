@@ -36,6 +36,11 @@ Result<Dims> dense_dims(const KernelContext& context, NumberForm form) {
 
 }  // namespace
 
+NumberForm form_of(const Node& node) {
+  const std::string& type = node.type();
+  return type[0] == 'D' ? NumberForm::Dense : type[0] == 'R' ? NumberForm::Ragged : NumberForm::Sparse;
+}
+
 Result<PartialShape> row_shape(const ShapeContext& context, NumberForm form) {
   if (form == NumberForm::Ragged) {
     TROUPE_ASSIGN(const PartialShape splits, context.with_rank(0, 1));

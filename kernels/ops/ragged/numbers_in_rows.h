@@ -29,6 +29,9 @@ struct NumbersInRows {
   bool is_vector;  ///< whether there is one row because there are no rows
 };
 
+/// Returns the form of the numbers of an op, with whose first letter the type of the op begins.
+NumberForm form_of(const Node& node);
+
 /// For shape functions: returns what is known of the shape [rows] of the result, or [] for a vector. Fails with
 /// InvalidArgument if the ranks of the inputs are wrong.
 Result<PartialShape> row_shape(const ShapeContext& context, NumberForm form);

@@ -36,11 +36,6 @@ struct SparseCountArguments {
   Tensor *indices = nullptr, *values = nullptr;
 };
 
-NumberForm form_of(const Node& node) {
-  const std::string& type = node.type();
-  return type[0] == 'D' ? NumberForm::Dense : type[0] == 'R' ? NumberForm::Ragged : NumberForm::Sparse;
-}
-
 Status sparse_count_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const PartialShape rows, row_shape(context, form_of(context.node())));
   const int64_t rank = rows.known_rank() ? static_cast<int64_t>(rows.rank()) + 1 : unknown_dim;

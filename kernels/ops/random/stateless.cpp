@@ -61,7 +61,7 @@ OpDefBuilder stateless_op(const char* name, const char* types) {
 }
 
 template <class Distribution>
-void add_float_op(OpLibrary& library, const char* name, const std::string& constructor) {
+void add_stateless_float(OpLibrary& library, const char* name, const std::string& constructor) {
   library.op(stateless_op(name, "dtype: floattype = float")
                  .constructor(constructor + "(shape, seed, dtype)")
                  .shape(stateless_shape));
@@ -100,9 +100,10 @@ Result<DrawnCategories<StatelessFractions>> check_stateless_multinomial(KernelCo
 }
 
 void add_stateless_random_ops(OpLibrary& library) {
-  add_float_op<stateless::Uniform>(library, "StatelessRandomUniform", "stateless_random_uniform");
-  add_float_op<stateless::Normal>(library, "StatelessRandomNormal", "stateless_random_normal");
-  add_float_op<stateless::Truncated>(library, "StatelessTruncatedNormal", "stateless_truncated_normal");
+  add_stateless_float<stateless::Uniform>(library, "StatelessRandomUniform", "stateless_random_uniform");
+  add_stateless_float<stateless::Normal>(library, "StatelessRandomNormal", "stateless_random_normal");
+  add_stateless_float<stateless::Truncated>(library, "StatelessTruncatedNormal",
+                                            "stateless_truncated_normal");
   library.op(stateless_op("StatelessRandomUniformFullInt", "dtype: {int32, int64, uint32, uint64} = uint64")
                  .constructor("stateless_random_uniform_full_int(shape, seed, dtype)")
                  .shape(stateless_shape));

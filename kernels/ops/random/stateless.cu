@@ -7,7 +7,7 @@
 namespace troupe {
 namespace {
 
-struct Uniform {
+struct CountedUniform {
   template <class T>
   TROUPE_ANY static void draw(const CountedPhilox& philox, uint64_t index, gpu::Wide<T>* out) {
     const Words words = philox(index);
@@ -15,7 +15,7 @@ struct Uniform {
   }
 };
 
-struct Normal {
+struct CountedNormal {
   template <class T>
   TROUPE_ANY static void draw(const CountedPhilox& philox, uint64_t index, gpu::Wide<T>* out) {
     const Words words = philox(index);
@@ -29,7 +29,7 @@ struct Normal {
 };
 
 /// The normal numbers inside (-2, 2), in the order of the bits.
-struct Truncated {
+struct CountedTruncated {
   template <class T>
   TROUPE_ANY static void draw(const CountedPhilox& philox, uint64_t index, gpu::Wide<T>* out) {
     constexpr size_t words_of_pair = sizeof(T) == 8 ? 4 : 2;
@@ -71,7 +71,7 @@ struct DrawBits {
 };
 
 template <class T>
-struct DrawInteger {
+struct DrawCountedInteger {
   CountedPhilox philox;
   int64_t least;
   uint64_t range;
@@ -88,7 +88,7 @@ Status compute_counted_bits(const CountedArguments& arguments, DeviceContext& de
 
 Status compute_counted_integers(const CountedIntegerArguments& arguments, DeviceContext& device) {
   const auto& [counted, least, range] = arguments;
-  return gpu::draw_integers<DrawInteger>(device, counted.output, counted.bits, least, range);
+  return gpu::draw_integers<DrawCountedInteger>(device, counted.output, counted.bits, least, range);
 }
 
 // ---- Kernels
@@ -114,9 +114,9 @@ void add_stateless_random_on_gpu(OpLibrary& library) {
     library.kernel(gpu_kernel(op + "V2", check_counted, compute).on("dtype", types));
   };
   const auto floats = dtypes(gpu::AllFloats{});
-  add("StatelessRandomNormal", compute_counted<Normal>, floats);
-  add("StatelessRandomUniform", compute_counted<Uniform>, floats);
-  add("StatelessTruncatedNormal", compute_counted<Truncated>, floats);
+  add("StatelessRandomNormal", compute_counted<CountedNormal>, floats);
+  add("StatelessRandomUniform", compute_counted<CountedUniform>, floats);
+  add("StatelessTruncatedNormal", compute_counted<CountedTruncated>, floats);
   add("StatelessRandomUniformFullInt", compute_counted_bits,
       dtypes(TypeList<int32_t, int64_t, uint32_t, uint64_t>{}));
   const auto integers = dtypes(TypeList<int32_t, int64_t>{});

@@ -103,7 +103,7 @@ OpDefBuilder counted_op(const char* name, const char* types) {
 }
 
 template <class Distribution>
-void add_float_op(OpLibrary& library, const char* name) {
+void add_keyed_float(OpLibrary& library, const char* name) {
   library.op(counted_op(name, "dtype: floattype = float"));
   library.kernel(cpu_kernel(name, check_counted, compute_counted<Distribution>));
 }
@@ -140,9 +140,9 @@ void add_stateless_random_v2_ops(OpLibrary& library) {
                  .shape(scalar_shape)
                  .not_differentiable());
   library.kernel(host_kernel("StatelessRandomGetAlg", run_algorithm));
-  add_float_op<stateless::Uniform>(library, "StatelessRandomUniformV2");
-  add_float_op<stateless::Normal>(library, "StatelessRandomNormalV2");
-  add_float_op<stateless::Truncated>(library, "StatelessTruncatedNormalV2");
+  add_keyed_float<stateless::Uniform>(library, "StatelessRandomUniformV2");
+  add_keyed_float<stateless::Normal>(library, "StatelessRandomNormalV2");
+  add_keyed_float<stateless::Truncated>(library, "StatelessTruncatedNormalV2");
   library.op(counted_op("StatelessRandomUniformFullIntV2", "dtype: {int32, int64, uint32, uint64} = uint64"));
   library.kernel(cpu_kernel("StatelessRandomUniformFullIntV2", check_counted, compute_counted_bits));
   library.op(counted_op("StatelessRandomUniformIntV2", "dtype: {int32, int64, uint32, uint64}")

@@ -207,7 +207,7 @@ Status allocate_deserialize(DeserializeArguments& arguments, KernelContext& cont
 }
 
 /// Writes the indices of one tensor behind its position among the tensors.
-void write_indices(const Tensor& indices, const Dims& position, int64_t* to) {
+void write_row_indices(const Tensor& indices, const Dims& position, int64_t* to) {
   const auto rank = static_cast<size_t>(indices.shape()[1]);
   const int64_t* from = indices.as<int64_t>().data();
   for (int64_t i = 0; i < indices.shape()[0]; ++i, from += rank) {
@@ -231,7 +231,7 @@ Status compute_deserialize(const DeserializeArguments& arguments, DeviceContext&
     TROUPE_ASSIGN(Tensor indices,
                   Tensor::allocate(DType::Int64, tensor.indices.shape(), device.host_memory()));
     TROUPE_RETURN_IF_FAILED(tensor.indices.read(indices));
-    write_indices(indices, position, to + first * static_cast<int64_t>(arguments.dims.size()));
+    write_row_indices(indices, position, to + first * static_cast<int64_t>(arguments.dims.size()));
     Tensor values = arguments.outputs[1].rows(first, first + tensor.count());
     TROUPE_RETURN_IF_FAILED(tensor.values.read(values));
     first += tensor.count();

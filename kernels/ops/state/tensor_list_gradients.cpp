@@ -5,15 +5,17 @@
 namespace troupe {
 namespace {
 
-DType element_dtype(const GradientContext& context) { return context.attr<DType>("element_dtype"); }
+DType gradient_dtype(const GradientContext& context) { return context.attr<DType>("element_dtype"); }
 
 bool has_no_gradient(const GradientContext& context) {
-  const DType dtype = element_dtype(context);
+  const DType dtype = gradient_dtype(context);
   return !is_differentiable(dtype) && dtype != DType::Variant;
 }
 
 /// Returns the attribute element_dtype, for another op on the same list.
-Attributes of_elements(const GradientContext& context) { return {{"element_dtype", element_dtype(context)}}; }
+Attributes of_elements(const GradientContext& context) {
+  return {{"element_dtype", gradient_dtype(context)}};
+}
 
 Output unknown_shape_of_elements(const Scope& scope) { return integer_constant(scope, -1); }
 

@@ -16,13 +16,13 @@ constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 
 /// For each byte its number in the alphabet; -1: it has none.
 constexpr std::array<int32_t, 256> make_numbers() {
-  std::array<int32_t, 256> numbers{};
-  numbers.fill(-1);
+  std::array<int32_t, 256> digit_values{};
+  digit_values.fill(-1);
   for (size_t i = 0; i < alphabet.size(); ++i)
-    numbers[static_cast<unsigned char>(alphabet[i])] = static_cast<int32_t>(i);
-  return numbers;
+    digit_values[static_cast<unsigned char>(alphabet[i])] = static_cast<int32_t>(i);
+  return digit_values;
 }
-constexpr std::array<int32_t, 256> numbers = make_numbers();
+constexpr std::array<int32_t, 256> digit_values = make_numbers();
 
 // ---- EncodeBase64
 
@@ -61,7 +61,7 @@ std::string_view without_padding(std::string_view text) {
 /// Returns the position of the first byte that is not in the alphabet, or the size.
 size_t first_foreign(std::string_view text) {
   size_t i = 0;
-  while (i < text.size() && numbers[static_cast<unsigned char>(text[i])] >= 0) ++i;
+  while (i < text.size() && digit_values[static_cast<unsigned char>(text[i])] >= 0) ++i;
   return i;
 }
 
@@ -74,7 +74,7 @@ bool decode(std::string_view text, std::string& y) {
     const size_t n = std::min<size_t>(4, text.size() - i);
     int32_t bits = 0;
     for (size_t k = 0; k < n; ++k) {
-      const int32_t number = numbers[static_cast<unsigned char>(text[i + k])];
+      const int32_t number = digit_values[static_cast<unsigned char>(text[i + k])];
       if (number < 0) return false;
       bits |= number << (18 - 6 * static_cast<int>(k));
     }
