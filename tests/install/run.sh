@@ -22,6 +22,13 @@ done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
 "$prefix/bin/troupe" version >/dev/null
 
+# members_of FILE: prints the paths of the sources that are compiled as this file: of several, if it is a unit (troupe_join).
+members_of() {
+  local members
+  members=$(find "$build" -path "*_units/$1" -exec sed -n "s|^#include \"\(.*\)\"|$source/\1|p" {} +)
+  if [ -n "$members" ]; then echo "$members"; else find "$source/actors" "$source/apps" -name "$1"; fi
+}
+
 # look_at LIBRARY SYMBOL NEEDED: checks what a library exports, needs, and does when it is loaded.
 look_at() {
   # Symbols: names of the public headers, and nothing of what the library is made of.
@@ -41,9 +48,10 @@ look_at() {
   # What it needs is what it says it needs, and loading it runs no code of ours (the headers of Boost.Asio, CAF and protobuf have some, and
   # with a sanitizer Eigen's; CUDA registers its kernels).
   ! readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE "^($common|$3)[-.]|ld-linux" >&2 || fail "these are needed"
-  local file
+  local file members
   for file in $(nm "$1" | sed -n 's/.*_GLOBAL__sub_I_\(.*\.cpp\)$/\1/p' | grep -v '\.cudafe1\.cpp$'); do
-    grep -rqE --include="$file" "#include <(boost/asio|caf/)" "$source"/actors || [ -n "$(find "$source/apps/interop" -name "$file")" ] ||
+    members=$(members_of "$file")
+    grep -q "/apps/interop/" <<<"$members" || xargs -r grep -qE "#include <(boost/asio|caf/)" <<<"$(grep /actors/ <<<"$members")" ||
       readelf -d "$1" | grep -q libasan ||
       fail "$file has a static constructor"
   done
