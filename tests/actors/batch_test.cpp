@@ -100,7 +100,8 @@ struct UnbatchBench : Bench {
 
 struct GradientBench : Bench {
   GradientBench() {
-    actor = node.actors.engine.spawn(make_batch_gradient(node.actors, {BatchKind::Gradient, "g"}, device));
+    actor =
+        node.actors.engine.spawn(make_batch_gradient(node.actors, {BatchKind::BatchGradient, "g"}, device));
   }
 };
 

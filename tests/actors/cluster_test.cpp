@@ -88,9 +88,9 @@ BOOST_AUTO_TEST_CASE(steps_with_feeds_of_different_sizes_overtake_each_other) {
   start_ps();
   const auto client = make("client", {});
   Graph graph(client->ops());
-  const Scope ps = Scope(graph).with_device("/job:ps");
-  const Output x = ps.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{-1}}});
-  const Output sum = ps.add_one("Sum", {x, ps.constant(Tensor::scalar<int32_t>(0))});
+  const Scope at_ps = Scope(graph).with_device("/job:ps");
+  const Output x = at_ps.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{-1}}});
+  const Output sum = at_ps.add_one("Sum", {x, at_ps.constant(Tensor::scalar<int32_t>(0))});
   Session session = client->session(graph, {.tasks = {"/job:ps"}});
   const PreparedStep step = session.prepare({x}, {sum});
   const auto sums = [&step](int64_t size) {
@@ -113,11 +113,11 @@ BOOST_AUTO_TEST_CASE(a_tensor_that_does_not_fit_costs_its_step_and_no_other) {
   worker = make("worker", worker_socket.listen(), size_t{64} << 20);
   const auto client = make("client", {});
   Graph graph(client->ops());
-  const Scope g(graph), ps = g.with_device("/job:ps"), there = g.with_device("/job:worker");
-  const Output n = ps.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{1}}});
+  const Scope g(graph), at_ps = g.with_device("/job:ps"), there = g.with_device("/job:worker");
+  const Output n = at_ps.add_one("Placeholder", {}, {{"dtype", DType::Int32}, {"shape", PartialShape{1}}});
   const Output x = there.add_one("Placeholder", {}, {{"dtype", DType::Float}, {"shape", PartialShape{-1}}});
   const Output axis = there.constant(Tensor::scalar<int32_t>(0));
-  const Output made = ps.add_one("Fill", {n, ps.constant(Tensor::scalar(1.0F))});
+  const Output made = at_ps.add_one("Fill", {n, at_ps.constant(Tensor::scalar(1.0F))});
   const Output moved = there.add_one("Sum", {made, axis}), fed = there.add_one("Sum", {x, axis});
   Session session = client->session(graph), other = client->session(graph);
   const auto move = [&](Session& by, int32_t count) {

@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(variables_go_where_there_is_memory_for_them) {
   const Chains chains(test::op_library()->ops, 256);
   const auto library = test::op_library();
   const auto step = value_or_throw(place_step(chains.graph, {{chains.x}, {chains.total}, {}}, *library,
-                                              workers(3, 3 * 256 * 256 * sizeof(float)), earliest));
+                                              workers(3, 3UL * 256 * 256 * sizeof(float)), earliest));
   for (const Partition& part : step.partitions) {
     size_t variables = 0;
     for (const Node& node : part.graph.nodes()) variables += node.type() == "VariableV2";
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(steps_compute_the_same_wherever_their_nodes_run) {
     Chains chains(runtime.ops(), 256);
     Session session = runtime.session(chains.graph, options);
     session.run({initializer(chains.g)});
-    const Tensor x = Tensor::of<float>(Shape{256, 256}, std::vector<float>(256 * 256, 0.25F));
+    const Tensor x = Tensor::of<float>(Shape{256, 256}, std::vector<float>(size_t{256} * 256, 0.25F));
     std::vector<Tensor> totals;
     for (int step = 0; step < 40; ++step) totals.push_back(session.run({{chains.x, x}}, {chains.total})[0]);
     std::vector<DeviceProfile> profile;

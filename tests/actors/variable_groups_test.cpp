@@ -471,7 +471,7 @@ BOOST_FIXTURE_TEST_CASE(updates_of_two_variables_run_side_by_side_in_or_outside_
 BOOST_FIXTURE_TEST_CASE(threads_that_join_groups_lose_no_update_and_see_no_half_of_one, Threads) {
   const uint64_t count_two = add_rule(2, std::make_unique<HostKernel<CountUpdate>>(CountUpdate(2))),
                  count_three = add_rule(3, std::make_unique<HostKernel<CountUpdate>>(CountUpdate(3)));
-  for (int round = 0; round < 30; ++round) {
+  for (uint64_t round = 0; round < 30; ++round) {
     std::vector<std::shared_ptr<StateCell>> variables;
     for (size_t i = 0; i < 8; ++i) variables.push_back(cell(sizes[round % 2]));
     std::vector<std::atomic<int64_t>> expected(variables.size());

@@ -17,12 +17,13 @@
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/troupe_program.h"
 #include "tests/support/project_files.h"
+#include "tests/support/says.h"
 
 namespace troupe::program_test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::Program;
+using test::Program, test::says, test::troupe_program;
 using Arguments = test::DigitsRuns::Arguments;
 using Json = nlohmann::json;
 
@@ -33,8 +34,6 @@ Arguments operator+(Arguments left, const Arguments& right) {
   left.insert(left.end(), right.begin(), right.end());
   return left;
 }
-
-bool says(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
 
 struct Fixture : test::DigitsRuns {
   /// Returns the JSON objects of a file that has one per line.
@@ -56,7 +55,7 @@ struct Fixture : test::DigitsRuns {
   }
   /// Runs the program, checks its exit code and that it prints exactly one JSON object, and returns that object.
   static Json object_of(const Arguments& arguments, int code) {
-    Program program(test::troupe_program(), arguments);
+    Program program(troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     const Json object = Json::parse(program.output(), nullptr, false);
     BOOST_TEST(object.is_object(), program.output());
@@ -142,8 +141,7 @@ BOOST_AUTO_TEST_CASE(results_are_objects_with_json) {
 
 BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_a_failure) {
   for (const char* const arguments : {"help", "version --json", "--help"}) {
-    Program program("/bin/sh",
-                    {"-c", "\"$0\" " + std::string(arguments) + " > /dev/full", test::troupe_program()});
+    Program program("/bin/sh", {"-c", "\"$0\" " + std::string(arguments) + " > /dev/full", troupe_program()});
     BOOST_TEST(program.end() == 1, arguments);
     BOOST_TEST(program.output() == "troupe: cannot write to standard output: No space left on device\n");
   }
@@ -152,7 +150,7 @@ BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_a_failure) {
 // A training goes on when the reader of its output has gone, and says so by its exit code.
 BOOST_AUTO_TEST_CASE(a_reader_that_goes_ends_nothing) {
   const std::string code = folder.path() + "/code";
-  Arguments arguments = {"-c", "{ \"$0\" \"$@\"; echo $? > " + code + "; } | true", test::troupe_program()};
+  Arguments arguments = {"-c", "{ \"$0\" \"$@\"; echo $? > " + code + "; } | true", troupe_program()};
   Program program("/bin/sh", arguments + run("train", "unread", brief));
   BOOST_TEST(program.end() == 0);
   BOOST_TEST(program.output() == "");
@@ -163,7 +161,7 @@ BOOST_AUTO_TEST_CASE(a_reader_that_goes_ends_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_would_be_too_large_is_an_error) {
-  Arguments arguments = {"-c", "ulimit -f 10; exec \"$0\" \"$@\"", test::troupe_program()};
+  Arguments arguments = {"-c", "ulimit -f 10; exec \"$0\" \"$@\"", troupe_program()};
   Program program("/bin/sh", arguments + run("train", "large", brief));
   BOOST_TEST(program.end() > 0, program.output());
   BOOST_TEST(says(program.output(), "File too large"), program.output());
@@ -175,7 +173,7 @@ BOOST_AUTO_TEST_CASE(an_authority_is_never_replaced) {
   const std::string tasks = "[cluster]\nname = 'lab'\n[jobs]\nworker = ['127.0.0.1:1']\n";
   const Arguments certs = {"certs", folder.path() + "/certs", "--cluster", folder.write("lab.toml", tasks)};
   const auto call = [&] {
-    Program program(test::troupe_program(), certs);
+    Program program(troupe_program(), certs);
     const int code = program.end();
     return std::pair(code, program.output());
   };
@@ -204,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_is_not_there_is_a_matter_of_usage) {
                                                            {"node", "--cluster", none, "--job", "ps"},
                                                            {"certs", folder.path(), "--cluster", none},
                                                            {"train", digits, "--resume", none}}) {
-    Program program(test::troupe_program(), arguments);
+    Program program(troupe_program(), arguments);
     BOOST_TEST(program.end() == 2, program.output());
     BOOST_TEST(says(program.output(), none), program.output());
   }
@@ -216,13 +214,13 @@ BOOST_AUTO_TEST_CASE(a_folder_whose_name_is_no_text_is_refused_before_the_traini
   const fs::path odd = folder.path() + "/d\xff";
   fs::create_directory(odd);
   fs::copy_file(digits, odd / "digits.toml");
-  Program program(test::troupe_program(), {"train", odd / "digits.toml"});
+  Program program(troupe_program(), {"train", odd / "digits.toml"});
   BOOST_TEST(program.end() == 2, program.output());
   BOOST_TEST(says(program.output(), "/d\\xff is not UTF-8"), program.output());
 }
 
 BOOST_AUTO_TEST_CASE(a_size_is_not_negative) {
-  Program program(test::troupe_program(), run("train", "x", {"--memory", "-5"}));
+  Program program(troupe_program(), run("train", "x", {"--memory", "-5"}));
   BOOST_TEST(program.end() == 2, program.output());
   BOOST_TEST(says(program.output(),
                   "--memory: expected a number of bytes, such as 1000000, 8GB or 512MiB; found '-5'"),
@@ -233,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_name_leads_to_no_other_folder) {
   const fs::path inside = folder.path();
   const std::string outside = "beside_" + inside.filename().string();
   for (const std::string& name : {"../" + outside, std::string("a/b"), std::string("..")}) {
-    Program program(test::troupe_program(),
+    Program program(troupe_program(),
                     run("train", "x", brief + Arguments{"--set", "run.name='" + name + "'"}));
     BOOST_TEST(program.end() == 2, program.output());
     BOOST_TEST(says(program.output(), "run.name: expected the name of a folder"), program.output());
@@ -247,7 +245,7 @@ BOOST_AUTO_TEST_CASE(trainings_of_one_name_have_a_folder_each) {
   std::vector<std::unique_ptr<Program>> programs;
   for (int i = 0; i < count; ++i)
     programs.push_back(
-        std::make_unique<Program>(test::troupe_program(), run("train", "same", brief + Arguments{"--json"})));
+        std::make_unique<Program>(troupe_program(), run("train", "same", brief + Arguments{"--json"})));
   std::set<std::string> folders;
   for (const auto& program : programs) {
     BOOST_TEST(program->end() == 0, program->output());
@@ -258,17 +256,16 @@ BOOST_AUTO_TEST_CASE(trainings_of_one_name_have_a_folder_each) {
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
-  Program first(test::troupe_program(), endless("train", "busy", {}));
+  Program first(troupe_program(), endless("train", "busy", {}));
   BOOST_TEST_REQUIRE(first.wait_for("epoch 2"), first.output());
   for (const std::string& resume : {std::string("auto"), folder.path() + "/busy/001"}) {
-    Program second(test::troupe_program(), run("train", "busy", {"--resume", resume}));
+    Program second(troupe_program(), run("train", "busy", {"--resume", resume}));
     BOOST_TEST(second.end() == 1);
     BOOST_TEST(says(second.output(), "another training writes in " + folder.path() + "/busy/001"),
                second.output());
   }
   BOOST_TEST(first.end(SIGKILL) == -SIGKILL);
-  Program third(test::troupe_program(),
-                run("train", "busy", {"--resume", "auto", "--set", "train.max_steps=1"}));
+  Program third(troupe_program(), run("train", "busy", {"--resume", "auto", "--set", "train.max_steps=1"}));
   BOOST_TEST(third.end() == 0, third.output());
 }
 
@@ -276,47 +273,44 @@ BOOST_AUTO_TEST_CASE(a_folder_that_is_written_is_not_resumed) {
 BOOST_AUTO_TEST_CASE(a_resumed_run_has_each_epoch_once) {
   const Arguments settings = {"--set", "train.checkpoint.every=30 steps", "--set",
                               "train.early_stop.patience=100000"};
-  Program first(test::troupe_program(),
+  Program first(troupe_program(),
                 run("train", "again", settings + Arguments{"--set", "train.max_epochs=100000"}));
   BOOST_TEST_REQUIRE(first.wait_for("epoch 20 "), first.output());
   BOOST_TEST(first.end(SIGKILL) == -SIGKILL);
   const auto trained = lines(folder.path() + "/again/001/metrics.jsonl").size() + 3;
-  Program second(
-      test::troupe_program(),
-      run("train", "again",
-          settings + Arguments{"--resume", "auto", "--set", "train.max_epochs=" + std::to_string(trained)}));
+  const Arguments more = {"--resume", "auto", "--set", "train.max_epochs=" + std::to_string(trained)};
+  Program second(troupe_program(), run("train", "again", settings + more));
   BOOST_TEST(second.end() == 0, second.output());
   BOOST_TEST(lines(folder.path() + "/again/001/metrics.jsonl").size() == trained);
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_is_complete_says_so_and_a_checkpoint_is_no_run) {
-  BOOST_TEST(Program(test::troupe_program(), run("train", "whole", brief)).end() == 0);
+  BOOST_TEST(Program(troupe_program(), run("train", "whole", brief)).end() == 0);
   const std::string path = folder.path() + "/whole/001";
-  Program again(test::troupe_program(), run("train", "whole", brief + Arguments{"--resume", path}));
+  Program again(troupe_program(), run("train", "whole", brief + Arguments{"--resume", path}));
   BOOST_TEST(again.end() == 0, again.output());
   BOOST_TEST(says(again.output(),
                   "nothing is left to train; raise train.max_epochs = 1, for example with --set "
                   "train.max_epochs=2"),
              again.output());
   object_of(run("train", "whole", brief + Arguments{"--resume", path, "--json"}), 0);
-  Program more(test::troupe_program(),
-               run("train", "whole", {"--set", "train.max_epochs=2", "--resume", path}));
+  Program more(troupe_program(), run("train", "whole", {"--set", "train.max_epochs=2", "--resume", path}));
   BOOST_TEST(more.end() == 0, more.output());
   BOOST_TEST(!says(more.output(), "nothing is left"), more.output());
 
   const std::string checkpoint = fs::directory_iterator(path + "/checkpoints")->path().string();
-  Program wrong(test::troupe_program(), run("train", "whole", {"--resume", checkpoint}));
+  Program wrong(troupe_program(), run("train", "whole", {"--resume", checkpoint}));
   BOOST_TEST(wrong.end() == 2, wrong.output());
   BOOST_TEST(says(wrong.output(), checkpoint + " is a checkpoint; a run is resumed by its folder, " + path),
              wrong.output());
-  Program serving(test::troupe_program(), {"serve", checkpoint});
+  Program serving(troupe_program(), {"serve", checkpoint});
   BOOST_TEST(serving.end() == 2, serving.output());
   BOOST_TEST(says(serving.output(), "serve takes the folder of its run, " + path), serving.output());
 }
 
 BOOST_AUTO_TEST_CASE(the_loss_of_an_epoch_is_the_mean_of_its_steps) {
   const auto train = [&](const std::string& name, const Arguments& more) {
-    Program program(test::troupe_program(), run("train", name, more));
+    Program program(troupe_program(), run("train", name, more));
     BOOST_TEST(program.end() == 0, program.output());
   };
   // With weights that do not change it is the loss of all samples, here in two batches.
@@ -333,7 +327,7 @@ BOOST_AUTO_TEST_CASE(the_loss_of_an_epoch_is_the_mean_of_its_steps) {
 }
 
 BOOST_AUTO_TEST_CASE(a_run_says_which_epoch_has_the_model_that_is_kept) {
-  Program program(test::troupe_program(), run("train", "best", {}));
+  Program program(troupe_program(), run("train", "best", {}));
   BOOST_TEST_REQUIRE(program.end() == 0, program.output());
   const std::string& output = program.output();
   const std::string begin = "\nthe model is that of epoch ", middle = ", which has the best valid/accuracy: ";
@@ -350,8 +344,7 @@ BOOST_AUTO_TEST_CASE(a_run_says_which_epoch_has_the_model_that_is_kept) {
 }
 
 BOOST_AUTO_TEST_CASE(the_metrics_of_an_epoch_that_is_cut_short_are_logged) {
-  BOOST_TEST(Program(test::troupe_program(), run("train", "short", {"--set", "train.max_steps=3"})).end() ==
-             0);
+  BOOST_TEST(Program(troupe_program(), run("train", "short", {"--set", "train.max_steps=3"})).end() == 0);
   const auto records = metrics("short");
   BOOST_TEST_REQUIRE(records.size() == 1u);
   BOOST_TEST(records[0].at("step") == 3);
@@ -360,10 +353,10 @@ BOOST_AUTO_TEST_CASE(the_metrics_of_an_epoch_that_is_cut_short_are_logged) {
   BOOST_TEST(records[0].at("train/loss").is_number());
   BOOST_TEST(records[0].at("valid/accuracy").is_number());
 
-  BOOST_TEST(Program(test::troupe_program(), run("train", "whole", brief)).end() == 0);
+  BOOST_TEST(Program(troupe_program(), run("train", "whole", brief)).end() == 0);
   BOOST_TEST(metrics("whole").size() == 1u);
 
-  Program stopped(test::troupe_program(), endless("train", "stopped", {}));
+  Program stopped(troupe_program(), endless("train", "stopped", {}));
   BOOST_TEST_REQUIRE(stopped.wait_for("epoch 1"), stopped.output());
   BOOST_TEST(stopped.end(SIGINT) == 128 + SIGINT);
   BOOST_TEST(metrics("stopped").back().at("step") == weights("stopped").round);
@@ -376,7 +369,7 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_with_its_code_and_says_what_was_saved) {
     for (const Arguments& how : std::vector<Arguments>{{}, {"-q"}, {"--local", "ps=1,worker=1"}}) {
       const std::string run_name = name + std::to_string(how.size());
       Program program(
-          test::troupe_program(),
+          troupe_program(),
           endless("train", run_name, how + Arguments{"--set", "train.checkpoint.every='1 steps'"}));
       BOOST_TEST_REQUIRE(appears(folder.path() + "/" + run_name + "/001/checkpoints"));
       BOOST_TEST(program.end(signal) == 128 + signal, program.output());
@@ -392,12 +385,12 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_with_its_code_and_says_what_was_saved) {
 
 BOOST_AUTO_TEST_CASE(a_signal_that_saves_nothing_says_so) {
   const Arguments never = {"--set", "train.checkpoint={every='never',on_signal=false}"};
-  Program program(test::troupe_program(), endless("train", "unsaved", never));
+  Program program(troupe_program(), endless("train", "unsaved", never));
   BOOST_TEST_REQUIRE(program.wait_for("epoch 2"), program.output());
   BOOST_TEST(program.end(SIGINT) == 128 + SIGINT);
   BOOST_TEST(says(program.output(), ": no checkpoint was saved"), program.output());
 
-  Program machine(test::troupe_program(), endless("train", "machine", never + Arguments{"--json"}));
+  Program machine(troupe_program(), endless("train", "machine", never + Arguments{"--json"}));
   BOOST_TEST_REQUIRE(appears(folder.path() + "/machine/001/metrics.jsonl"));
   BOOST_TEST(machine.end(SIGTERM) == 128 + SIGTERM);
   BOOST_TEST(says(machine.output(), "\"signal\":\"SIGTERM\""), machine.output());
@@ -406,7 +399,7 @@ BOOST_AUTO_TEST_CASE(a_signal_that_saves_nothing_says_so) {
 
 BOOST_AUTO_TEST_CASE(an_option_that_is_not_there_gets_advice_that_the_subcommand_can_follow) {
   const auto refused = [&](const Arguments& arguments, const std::string& why) {
-    Program program(test::troupe_program(), arguments);
+    Program program(troupe_program(), arguments);
     BOOST_TEST(program.end() == 2, program.output());
     BOOST_TEST(says(program.output(), why), program.output());
   };
@@ -420,7 +413,7 @@ BOOST_AUTO_TEST_CASE(an_option_that_is_not_there_gets_advice_that_the_subcommand
 
 BOOST_AUTO_TEST_CASE(jobs_that_nobody_knows_are_refused) {
   const auto refused = [&](const std::string& local, const std::string& why) {
-    Program program(test::troupe_program(), run("train", "bad", {"--local", local}));
+    Program program(troupe_program(), run("train", "bad", {"--local", local}));
     BOOST_TEST(program.end() == 2, program.output());
     BOOST_TEST(says(program.output(), why), program.output());
   };
@@ -433,7 +426,7 @@ BOOST_AUTO_TEST_CASE(jobs_that_nobody_knows_are_refused) {
 
 BOOST_AUTO_TEST_CASE(idle_workers_are_told) {
   const auto output = [&](const Arguments& more) {
-    Program program(test::troupe_program(), run("train", "crew", Arguments{"--dry-run", "1"} + more));
+    Program program(troupe_program(), run("train", "crew", Arguments{"--dry-run", "1"} + more));
     BOOST_TEST(program.end() == 0, program.output());
     return program.output();
   };
@@ -452,7 +445,7 @@ BOOST_AUTO_TEST_CASE(idle_workers_are_told) {
 
 BOOST_AUTO_TEST_CASE(a_run_file_is_drawn_where_it_would_run) {
   const std::string out = folder.path() + "/drawn";
-  Program plain(test::troupe_program(), {"graph", digits, "--out", out});
+  Program plain(troupe_program(), {"graph", digits, "--out", out});
   BOOST_TEST(plain.end() == 0, plain.output());
   std::ifstream file(out + ".placed.dot");
   const std::string text(std::istreambuf_iterator<char>(file), {});
@@ -476,7 +469,7 @@ BOOST_AUTO_TEST_CASE(a_drawing_has_the_form_of_its_ending) {
   object_of({"graph", digits, "-o", dot, "--json", "--gradients", "--depth", "0"}, 0);
   BOOST_TEST(says(text_of(dot), "shard_0"));
 
-  Program program(test::troupe_program(), {"graph", digits, "-o", page, "--depth", "0"});
+  Program program(troupe_program(), {"graph", digits, "-o", page, "--depth", "0"});
   if (program.end() == 1 && says(program.output(), "is not installed"))
     return;  // without graphviz there are no pictures
   const std::string html = text_of(page);
@@ -492,7 +485,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
   const std::string out = folder.path() + "/left";
   for (const Arguments& what : {Arguments{graph, "--target", "x", "--local", "ps=1"},
                                 Arguments{graph, "--target", "z"}, Arguments{digits, "--local", "cook=1"}}) {
-    Program program(test::troupe_program(), Arguments{"graph"} + what + Arguments{"--out", out});
+    Program program(troupe_program(), Arguments{"graph"} + what + Arguments{"--out", out});
     BOOST_TEST(program.end() != 0, program.output());
   }
   size_t files = 0;
@@ -503,7 +496,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_drawn_leaves_nothing) {
 
 BOOST_AUTO_TEST_CASE(what_is_probably_not_meant_is_said) {
   const auto output = [](const std::string& example, const Arguments& more) {
-    Program program(test::troupe_program(),
+    Program program(troupe_program(),
                     Arguments{"check", test::project_path("examples/") + example + ".toml"} + more);
     BOOST_TEST(program.end() == 0, program.output());
     return program.output();
@@ -526,7 +519,7 @@ BOOST_AUTO_TEST_CASE(what_is_probably_not_meant_is_said) {
 
 BOOST_AUTO_TEST_CASE(help_comes_out_of_the_tables) {
   const auto says_all = [](const Arguments& arguments, int code, const std::vector<std::string>& texts) {
-    Program program(test::troupe_program(), arguments);
+    Program program(troupe_program(), arguments);
     BOOST_TEST(program.end() == code, program.output());
     for (const std::string& text : texts) BOOST_TEST(says(program.output(), text), program.output());
   };
@@ -563,11 +556,11 @@ std::string on_terminal(const Arguments& arguments, unsigned short columns) {
   const pid_t pid = ::fork();
   if (pid == 0) {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(slave, descriptor);
-    std::vector<std::string> words = Arguments{test::troupe_program()} + arguments;
+    std::vector<std::string> words = Arguments{troupe_program()} + arguments;
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    ::execv(test::troupe_program().c_str(), argv.data());
+    ::execv(troupe_program().c_str(), argv.data());
     ::_exit(127);
   }
   ::close(slave);

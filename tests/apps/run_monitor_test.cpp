@@ -84,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(the_newest_costs_of_each_device_are_shown, Fixture) {
   for (const auto& line : status_lines(status_json(run))) text += line + '\n';
   BOOST_TEST(says(text, device + " MatMul 50 %, Add 10 %, waiting for others 30 %"), text);
   const std::string metrics = run_metrics(run);
-  for (const std::string line :
+  for (const std::string& line :
        {R"(troupe_step_waiting_ratio{run="digits \"7\"",device=")" + device + "\"} 0.3",
         R"(troupe_step_computing_ratio{run="digits \"7\"",device=")" + device + "\"} 0.6"})
     BOOST_TEST(says(metrics, line), metrics);

@@ -34,7 +34,7 @@ AnyMessage message_of(BatchKind kind, const StepRequest& request, const StepInfo
                         nanoseconds);
       return draft.finish(std::move(tensors));
     }
-    case BatchKind::Gradient: break;
+    case BatchKind::BatchGradient: break;
   }
   Draft<wire::JoinGradients> draft;
   name_step(draft, step);
@@ -75,7 +75,7 @@ Status BatchService::open(const Node& node, const std::shared_ptr<StateCell>& ce
     switch (made.kind) {
       case BatchKind::Batch: return make_batch(site_.node, made, site_.device);
       case BatchKind::Unbatch: return make_unbatch(site_.node, made);
-      case BatchKind::Gradient: break;
+      case BatchKind::BatchGradient: break;
     }
     return make_batch_gradient(site_.node, made, site_.device);
   });

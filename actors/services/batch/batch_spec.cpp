@@ -36,7 +36,7 @@ std::string BatchSpec::text() const {
   switch (kind) {
     case BatchKind::Batch: return "the role of a Batch";
     case BatchKind::Unbatch: return "the role of an Unbatch";
-    case BatchKind::Gradient: break;
+    case BatchKind::BatchGradient: break;
   }
   return "the role of an UnbatchGrad";
 }
@@ -46,7 +46,7 @@ Result<BatchSpec> batch_spec(const Node& node) {
   spec.name = state_name(node);
   spec.kind = node.type() == "Batch"     ? BatchKind::Batch
               : node.type() == "Unbatch" ? BatchKind::Unbatch
-                                         : BatchKind::Gradient;
+                                         : BatchKind::BatchGradient;
   if (spec.kind != BatchKind::Batch) return spec;
   TROUPE_RETURN_IF_FAILED(check_at_least(node, "num_batch_threads", 1));
   TROUPE_RETURN_IF_FAILED(check_at_least(node, "max_batch_size", 1));

@@ -8,7 +8,7 @@
 
 namespace troupe {
 
-enum class BatchKind : uint8_t { Batch, Unbatch, Gradient };
+enum class BatchKind : uint8_t { Batch, Unbatch, BatchGradient };
 
 struct BatchSpec {
   BatchKind kind = BatchKind::Batch;
