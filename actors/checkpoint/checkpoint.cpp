@@ -111,8 +111,17 @@ class CoordinatorRole final : public OffloadingRole {
     auto kept = std::make_shared<Reply>(std::move(reply));
     ask_writers(message->getWriters(), std::move(requests), [kept](const Answers& answers) {
       if (Status status = worst_of(answers); !status.ok()) return (*kept)(std::move(status));
+      if (!holds_a_value(answers))
+        return (*kept)(failed_precondition(
+            "there is nothing to save: no variable of the session's graph has a value; run the initializer "
+            "of the variables, or restore a checkpoint, first"));
       (*kept)(Draft<wire::StateHeld>().finish());
     });
+  }
+
+  static bool holds_a_value(const Answers& answers) {
+    return std::ranges::any_of(
+        answers, [](const auto& answer) { return Message<wire::ShardHeld>(*answer)->getValues() != 0; });
   }
 
   struct Save : Request<wire::SaveCheckpoint> {

@@ -60,8 +60,10 @@ class WriterRole final : public OffloadingRole {
                 [this, kept, state = message->getState()](Result<Values> values) {
                   if (!values) return (*kept)(values.status());
                   if (held_.size() == max_held) held_.pop_front();
+                  Draft<wire::ShardHeld> draft;
+                  draft->setValues(static_cast<uint32_t>(values->tensors.size()));
                   held_.push_back({state, std::move(*values)});
-                  (*kept)(Draft<wire::ShardHeld>().finish());
+                  (*kept)(draft.finish());
                 });
   }
 

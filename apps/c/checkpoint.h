@@ -35,7 +35,8 @@ typedef struct troupe_checkpoint_description {
 } troupe_checkpoint_description;
 
 /// Saves the variables that have a value, as a checkpoint in `folder`, and returns when it is on disk. No step may change the
-/// variables meanwhile. `options` and `checkpoint` may be null. After a failure the earlier checkpoints are unchanged.
+/// variables meanwhile. `options` and `checkpoint` may be null. After a failure the earlier checkpoints are unchanged. Fails with
+/// FailedPrecondition if no variable has a value.
 TROUPE_C troupe_code troupe_session_save(troupe_session* session, const char* folder,
                                          const troupe_save_options* options, troupe_checkpoint** checkpoint);
 /// Sets the variables to their values in the newest valid checkpoint in `folder` or, if `name` is not null, in the checkpoint

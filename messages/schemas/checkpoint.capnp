@@ -69,7 +69,9 @@ struct HoldShard {
   variables @2 :List(HeldVariable);
 }
 
-struct ShardHeld {}
+struct ShardHeld {
+  values @0 :UInt32;         # of how many variables a value is held
+}
 
 struct SaveCheckpoint {
   # Request, answered by CheckpointSaved. Sent by a session to the coordinator. Costs one message per process and writing the bytes

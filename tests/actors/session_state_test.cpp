@@ -116,6 +116,14 @@ BOOST_AUTO_TEST_CASE(checkpoints_are_of_the_sessions_own_state_under_plain_names
   BOOST_TEST(value(sharing) == -1);
 }
 
+BOOST_AUTO_TEST_CASE(a_session_without_values_has_nothing_to_save) {
+  Session own = session();
+  const Status empty = test::failure_of([&] { own.save(folder); });
+  BOOST_TEST((empty.code() == Code::FailedPrecondition), empty.message());
+  std::vector<std::string> skipped;
+  BOOST_TEST((test::load_newest(disk, folder, skipped).status().code() == Code::NotFound));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_a_sessions_own_goes_with_it) {
   Session sharing = session(true), other = session();
   set(sharing, 1);
