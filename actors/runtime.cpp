@@ -183,10 +183,19 @@ void Runtime::Impl::make_services() {
   services = make_node_services(*this);
 }
 
+Status Runtime::Impl::check_named(std::span<const std::string> wanted) const {
+  std::vector<std::string> here;
+  for (const auto& task : tasks) here.push_back(task->task);
+  return named_tasks(wanted, here).status();
+}
+
 Result<std::vector<Address>> Runtime::Impl::other_workers(std::span<const std::string> wanted) const {
   std::vector<Address> workers;
   for (size_t i = 1; i < tasks.size(); ++i) workers.push_back(tasks[i]->address("worker"));
-  if (!options.cluster) return workers;
+  if (!options.cluster) {
+    TROUPE_RETURN_IF_FAILED(check_named(wanted));
+    return workers;
+  }
   if (!joined.load(std::memory_order_acquire))
     return unavailable("this process has not joined its cluster yet");
   return membership->linked_workers(wanted);
@@ -225,7 +234,10 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
                                                           std::span<const std::string> wanted) const {
   std::vector<WorkerDevices> result;
   for (const auto& task : tasks) result.push_back(worker_of(*task));
-  if (!options.cluster) return result;
+  if (!options.cluster) {
+    TROUPE_RETURN_IF_FAILED(check_named(wanted));
+    return result;
+  }
   // A peer may be linked to this process, and make it open a session, before join() has returned.
   const int64_t deadline = node->env.clock.now() + timeout.count();
   if (!node->scheduler.wait([this] { return joined.load(std::memory_order_acquire); }, deadline))

@@ -36,6 +36,8 @@ struct Runtime::Impl {
   /// linked.
   Result<std::vector<WorkerDevices>> workers(std::chrono::nanoseconds timeout,
                                              std::span<const std::string> wanted) const;
+  /// For a runtime without a cluster: fails as named_tasks() does.
+  Status check_named(std::span<const std::string> wanted) const;
   /// Returns the workers of all tasks but the first of this process, of those that `wanted` names in a cluster; see OtherWorkers.
   Result<std::vector<Address>> other_workers(std::span<const std::string> wanted) const;
   /// Opens a session, as Runtime::session() does. The session keeps `owner` alive: the runtime, or nothing for a session that an

@@ -25,7 +25,31 @@ std::set<std::string> members_of(const ClusterSpec& cluster) {
   return members;
 }
 
+Status unknown_task(const std::string& name, const std::vector<std::string>& tasks) {
+  std::string text = "the session is to use '" + name + "', but no task has that name; the tasks:";
+  for (const std::string& task : tasks) text += "\n  " + task;
+  return invalid_argument(text);
+}
+
 }  // namespace
+
+Result<std::vector<std::string>> named_tasks(std::span<const std::string> wanted,
+                                             const std::vector<std::string>& tasks) {
+  if (wanted.empty()) return tasks;
+  std::set<std::string> named;
+  for (const std::string& text : wanted) {
+    TROUPE_ASSIGN(const DeviceName name, DeviceName::parse(text));
+    bool includes_one = false;
+    for (const std::string& task : tasks) {
+      TROUPE_ASSIGN(const DeviceName one, DeviceName::parse(task));
+      if (!name.includes(one)) continue;
+      named.insert(task);
+      includes_one = true;
+    }
+    if (!includes_one) return unknown_task(text, tasks);
+  }
+  return std::vector<std::string>(named.begin(), named.end());
+}
 
 AnyMessage list_devices_request(const std::vector<Address>& workers) {
   Draft<wire::ListDevices> draft;
@@ -40,7 +64,8 @@ Result<std::unique_ptr<Membership>> Membership::join(ActorNode& node, const Memb
   return membership;
 }
 
-Membership::Membership(ActorNode& node, const MembershipOptions& options) : node_(node) {
+Membership::Membership(ActorNode& node, const MembershipOptions& options)
+    : node_(node), self_(task_text(options.job, options.task)) {
   for (const auto& [job, tasks] : options.cluster.jobs)
     for (const auto& [task, endpoint] : tasks)
       if (job != options.job || task != options.task) others_.emplace(task_text(job, task), endpoint);
@@ -52,40 +77,33 @@ Membership::~Membership() {
 }
 
 Status Membership::open(const MembershipOptions& options) {
-  const std::string self = task_text(options.job, options.task);
   const std::string endpoint = options.cluster.endpoint(options.job, options.task);
   const std::string listen = options.listen.empty() ? endpoint : options.listen;
   Status status;
   run_on_control(node_.scheduler, [&] {
     peers_ = std::make_unique<Peers>(
-        node_, PeersOptions{.self = {options.cluster.name, self, options.incarnation, options.heartbeat},
+        node_, PeersOptions{.self = {options.cluster.name, self_, options.incarnation, options.heartbeat},
                             .members = members_of(options.cluster),
                             .link = {.offered_only = is_strict(options.cluster.transport), .frames = {}},
                             .displaced = options.displaced});
-    registrar_ = spawn_registrar(node_, registrar_address({self, options.incarnation, {}, {}}),
-                                 options.cluster, [this, self](const std::string& task) {
-                                   return task == self ? Presence{true} : peers_->presence_of(task);
+    registrar_ = spawn_registrar(node_, registrar_address({self_, options.incarnation, {}, {}}),
+                                 options.cluster, [this](const std::string& task) {
+                                   return task == self_ ? Presence{true} : peers_->presence_of(task);
                                  });
     if (!listen.empty()) status = peers_->listen(listen).status();
     // Of two members the one with the greater name connects; a client connects to all members.
     for (const auto& [task, where] : others_)
-      if (status.ok() && (endpoint.empty() || task < self)) peers_->connect(task, where);
+      if (status.ok() && (endpoint.empty() || task < self_)) peers_->connect(task, where);
   });
   return status;
 }
 
 Result<std::vector<std::string>> Membership::selected(std::span<const std::string> wanted) const {
-  std::vector<DeviceName> names;
-  for (const auto& text : wanted) {
-    TROUPE_ASSIGN(names.emplace_back(), DeviceName::parse(text));
-  }
-  std::vector<std::string> tasks;
-  for (const auto& [task, endpoint] : others_) {
-    TROUPE_ASSIGN(const DeviceName name, DeviceName::parse(task));
-    if (names.empty() || std::ranges::any_of(names, [&](const auto& some) { return some.includes(name); }))
-      tasks.push_back(task);
-  }
-  return tasks;
+  std::vector<std::string> tasks = {self_};
+  for (const auto& [task, endpoint] : others_) tasks.push_back(task);
+  TROUPE_ASSIGN(auto named, named_tasks(wanted, tasks));
+  std::erase(named, self_);
+  return named;
 }
 
 Result<std::vector<WorkerDevices>> Membership::others(int64_t deadline,

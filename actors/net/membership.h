@@ -58,10 +58,16 @@ class Membership {
   bool is_refused(const std::string& task) const { return is_permanent(link_status(task).code()); }
 
   ActorNode& node_;
+  const std::string self_;                     ///< the task of this process
   std::map<std::string, std::string> others_;  ///< the endpoints of the other tasks, by task
   std::unique_ptr<Peers> peers_;
   ActorRef registrar_;
 };
+
+/// Returns those of `tasks` that `wanted` names, as "/job:ps" or "/job:ps/task:1"; all if it is empty. Fails with InvalidArgument,
+/// which lists the tasks, if a name includes none of them or is not the name of a task.
+Result<std::vector<std::string>> named_tasks(std::span<const std::string> wanted,
+                                             const std::vector<std::string>& tasks);
 
 /// Returns the question for the devices of each of these workers (messages/schemas/worker.capnp).
 AnyMessage list_devices_request(const std::vector<Address>& workers);

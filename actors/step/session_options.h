@@ -46,6 +46,7 @@ struct SessionOptions {
   /// How long to wait until all tasks of the cluster are linked.
   std::chrono::nanoseconds start_timeout = std::chrono::seconds(60);
   /// The tasks of the cluster that the session uses beside its own process, as "/job:ps" or "/job:worker/task:1". Empty: all.
+  /// Opening the session fails with InvalidArgument if one of them does not exist.
   std::vector<std::string> tasks = {};
   /// Whether the session shares its variables and queues with all other sessions that share theirs. Otherwise they are its own and
   /// are dropped with it. By default a session of a single process has its own, and a session of a cluster shares them, so that

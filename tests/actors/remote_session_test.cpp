@@ -234,6 +234,10 @@ BOOST_AUTO_TEST_CASE(a_master_that_is_not_there_or_lacks_nodes_is_named) {
   BOOST_TEST(partly.text().find("/job:worker/replica:0/task:0 at ") != std::string::npos, partly.text());
   Session small = client.connect(model.graph, master(), {.tasks = {"/job:ps"}});
   BOOST_TEST(small.devices().size() == 1u);
+  const Status unknown = failure_of([&] { client.connect(model.graph, master(), {.tasks = {"/job:pss"}}); });
+  BOOST_TEST((unknown.code() == Code::InvalidArgument), unknown.message());
+  BOOST_TEST(unknown.text().find("'/job:pss'") != std::string::npos, unknown.text());
+  BOOST_TEST(unknown.text().find("/job:worker/replica:0/task:0") != std::string::npos, unknown.text());
 }
 
 BOOST_AUTO_TEST_CASE(steps_end_by_deadline_and_with_the_session) {

@@ -216,6 +216,8 @@ BOOST_AUTO_TEST_CASE(bad_calls_are_refused_and_the_next_one_runs) {
   BOOST_TEST((code_of([&] { session.run({{x, good}}, {x}); }) == Code::InvalidArgument));  // fed and fetched
   BOOST_TEST((code_of([&] { session.run({{x, good}}, {}); }) == Code::InvalidArgument));   // nothing to run
   BOOST_TEST((code_of([&] { session.run({Output{7, 0}}); }) == Code::InvalidArgument));  // not in this graph
+  BOOST_TEST((code_of([&] { runtime.session(graph, {.tasks = {"/job:pss"}}); }) ==
+              Code::InvalidArgument));  // no such task
   BOOST_TEST(session.run({{x, good}}, {y}).at(0).as<float>()[1] == -2.0f);
 }
 
