@@ -199,6 +199,12 @@ Output Optimizer::minimize(const Scope& scope, Output loss, std::vector<Output> 
   return apply_gradients(scope, compute_gradients(scope, loss, std::move(variables)), none);
 }
 
+LearningRate::LearningRate(double rate) : rate_(rate) {
+  if (!std::isfinite(rate) || rate < 0)
+    throw Error(invalid_argument("the learning rate is " + std::to_string(rate) +
+                                 "; it must be a finite number of at least 0"));
+}
+
 LearningRate LearningRate::times(Output factor) const {
   LearningRate result = *this;
   result.factor_ = factor;

@@ -42,7 +42,8 @@ class Optimizer {
 /// A learning rate: a number, or a schedule.
 class LearningRate {
  public:
-  LearningRate(double rate) : rate_(rate) {}
+  /// Throws InvalidArgument if the rate is negative or not finite.
+  LearningRate(double rate);
   template <class F>
   requires std::convertible_to<F, Schedule> LearningRate(F schedule) : schedule_(std::move(schedule)) {}
   /// Returns the rate times the value of a variable, a float scalar.

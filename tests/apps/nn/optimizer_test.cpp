@@ -275,6 +275,8 @@ BOOST_AUTO_TEST_CASE(mistakes_are_refused) {
   BOOST_TEST(message_of([] {
                nn::Adam(0.1, 1.0);
              }).starts_with("the optimizer 'adam' is given beta1 = 1.000000; allowed: from 0"));
+  BOOST_TEST(message_of([] { nn::Adam(-1); }) ==
+             "the learning rate is -1.000000; it must be a finite number of at least 0");
   BOOST_TEST(message_of([] {
                nn::piecewise_constant({1, 2}, {0.1});
              }) ==
