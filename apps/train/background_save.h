@@ -20,6 +20,8 @@ class BackgroundSave {
   void begin(PendingSave save, uint64_t step);
   /// Returns whether a checkpoint has been written whose end nobody has waited for.
   bool done() const { return saving_ && saving_->done(); }
+  /// Returns whether the last checkpoint on disk is of this step.
+  bool has_saved(uint64_t step) const { return !folder_.empty() && step_ == step; }
   /// Waits until the checkpoint is on disk, if there is one. Returns why it was not saved.
   Status wait();
 

@@ -534,8 +534,10 @@ class Run {
     (void)saving_.wait();
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
-      if (best_ && progress_.early_stop.score && result_.ending != Ending::Stopped) restore_best();
-      if (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal) save();
+      const bool takes_best = best_ && progress_.early_stop.score && result_.ending != Ending::Stopped;
+      if (takes_best) restore_best();
+      const bool may_save = result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal;
+      if (may_save && (takes_best || !saving_.has_saved(progress_.step))) save();
     }
     result_.steps = progress_.step;
     result_.checkpoint = saving_.folder();

@@ -42,6 +42,17 @@ struct Fixture : test::DigitsRuns {
     }
     return files;
   }
+  /// Returns the ends of the names of the checkpoints that the run "kept" has, as "round-30".
+  std::vector<std::string> rounds_saved() const {
+    std::vector<std::string> rounds;
+    for (const auto& entry : fs::directory_iterator(path("kept") + "/001/checkpoints")) {
+      const std::string name = entry.path().filename().string();
+      if (!fs::exists(entry.path() / "manifest.json")) continue;  // it has files to which a later one refers
+      rounds.push_back(name.substr(name.find("round-")));
+    }
+    std::ranges::sort(rounds);
+    return rounds;
+  }
   /// Resumes a training, which must be refused, with parts of the reason, and must leave the files under `top` as they are.
   void check_refused(const std::string& top, const Arguments& more, const Arguments& parts,
                      const std::string& example = "digits", int code = 2) const {
@@ -65,14 +76,15 @@ BOOST_AUTO_TEST_CASE(checkpoints_at_long_intervals_are_kept_for_good) {
   };
   output_of(run("train", "kept", set(epochs("2"))));
   output_of(run("train", "kept", set(epochs("4"), {"--resume", "auto"})));
-  std::vector<std::string> rounds;
-  for (const auto& entry : fs::directory_iterator(path("kept") + "/001/checkpoints")) {
-    const std::string name = entry.path().filename().string();
-    if (!fs::exists(entry.path() / "manifest.json")) continue;  // it has files to which a later one refers
-    rounds.push_back(name.substr(name.find("round-")));
-  }
-  std::ranges::sort(rounds);
-  BOOST_TEST(rounds == (std::vector<std::string>{"round-30", "round-60", "round-90", "round-92"}),
+  BOOST_TEST(rounds_saved() == (std::vector<std::string>{"round-30", "round-60", "round-90", "round-92"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_state_of_the_last_step_is_saved_once) {
+  output_of(run("train", "kept",
+                set({"train.max_steps=4", "train.checkpoint={every=\"2 steps\", keep=5}",
+                     "train.early_stop.keep_best=false"})));
+  BOOST_TEST(rounds_saved() == (std::vector<std::string>{"round-2", "round-4"}),
              boost::test_tools::per_element());
 }
 
