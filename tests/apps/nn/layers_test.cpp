@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(hidden_scores_are_numbers_of_every_type) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(sequences_that_are_too_short_are_refused) {
+BOOST_AUTO_TEST_CASE(options_that_do_not_fit_the_input_are_refused) {
   Runtime runtime;
   Graph graph(runtime.ops());
   const Scope scope(graph);
@@ -335,6 +335,12 @@ BOOST_AUTO_TEST_CASE(sequences_that_are_too_short_are_refused) {
   is_refused([&] { return nn::conv1d(network, x, {.filters = 2, .kernel = 1, .groups = 3}); },
              "it must divide the 2 features");
   is_refused([&] { return nn::group_norm(network, x, {.groups = 3}); }, "it must divide the 2 channels");
+  const Output image = scope.constant(Tensor::of<float>({1, 1, 2, 1}, {1, 2}));
+  is_refused(
+      [&] {
+        return nn::upsample2d(network, image, {.size = {1, int64_t{1} << 30}});
+      },
+      "images that are 2 wide or high can grow 1073741823-fold at most");
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float) {
