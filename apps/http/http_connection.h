@@ -17,16 +17,15 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
@@ -38,8 +37,13 @@ namespace troupe::http {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 using boost::system::error_code;
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
-using UnixStream = beast::basic_stream<asio::local::stream_protocol>;
+/// Handlers run on the thread of the context without a type-erased executor.
+using Executor = asio::io_context::executor_type;
+/// The stream of a TCP connection or of a socket in the file system.
+using PlainStream = beast::basic_stream<asio::generic::stream_protocol, Executor>;
+using TlsStream = beast::ssl_stream<PlainStream>;
+using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
+                                         asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
 constexpr uint64_t max_header_bytes = 16 << 10;
 /// How long a client may go on sending when its connection is closed.
@@ -257,7 +261,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
 
   void await_more() {
     if (shared_->stopping) return write_more();
-    timer_.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(interval_));
+    timer_.expires_after(std::chrono::duration_cast<Timer::duration>(interval_));
     timer_.async_wait([self = this->shared_from_this()](error_code) { self->write_more(); });
   }
 
@@ -295,7 +299,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   }
 
   Stream stream_;
-  asio::steady_timer timer_;  ///< until the next part of an answer without end
+  Timer timer_;  ///< until the next part of an answer without end
   const std::shared_ptr<Shared> shared_;
   const HttpHandler& handler_;
   beast::flat_buffer buffer_;

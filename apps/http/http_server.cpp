@@ -12,6 +12,8 @@
 #include <thread>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <nlohmann/json.hpp>
 
 #include "actors/net/certificate_files.h"
@@ -131,7 +133,7 @@ struct HttpServer::State {
   template <class Acceptor>
   void accept(Acceptor& from) {
     Worker& worker = *std::next(workers.begin(), static_cast<std::ptrdiff_t>(accepted++ % workers.size()));
-    using Socket = typename Acceptor::protocol_type::socket;
+    using Socket = typename Acceptor::protocol_type::socket::template rebind_executor<Executor>::other;
     from.async_accept(worker.context(), [this, &from, &worker](error_code error, Socket socket) {
       if (shared->stopping) return;
       if (error || !hand_over(std::move(socket), worker)) return accept_later(from);
@@ -160,20 +162,20 @@ struct HttpServer::State {
     });
   }
 
-  void begin(tcp::socket socket, Worker& worker) const {
+  template <class Socket>
+  void begin(Socket socket, Worker& worker) const {
     error_code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
-    beast::tcp_stream stream(std::move(socket));
+    if constexpr (std::is_same_v<typename Socket::protocol_type, tcp>)
+      socket.set_option(tcp::no_delay(true), ignored);
+    PlainStream stream(std::move(socket));
     if (shared->tls)
-      std::make_shared<Connection<TlsStream>>(TlsStream(std::move(stream), *shared->tls), shared,
-                                              worker.handler())
-          ->begin();
+      begin_on(TlsStream(std::move(stream), *shared->tls), worker);
     else
-      std::make_shared<Connection<beast::tcp_stream>>(std::move(stream), shared, worker.handler())->begin();
+      begin_on(std::move(stream), worker);
   }
-  void begin(asio::local::stream_protocol::socket socket, Worker& worker) const {
-    std::make_shared<Connection<UnixStream>>(UnixStream(std::move(socket)), shared, worker.handler())
-        ->begin();
+  template <class Stream>
+  void begin_on(Stream stream, Worker& worker) const {
+    std::make_shared<Connection<Stream>>(std::move(stream), shared, worker.handler())->begin();
   }
 
   std::shared_ptr<Shared> shared;
