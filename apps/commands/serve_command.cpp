@@ -17,16 +17,19 @@
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/model_disk.h"
+#include "apps/http/access.h"
 #include "apps/observe/watched_run.h"
 #include "apps/runs/trained_run.h"
 #include "apps/serve/live_weights.h"
 #include "apps/serve/model_server.h"
+#include "messages/env/real_disk.h"
 
 namespace troupe::commands {
 namespace {
 
 struct ServeArguments {
-  std::vector<std::string> models, labels;
+  std::vector<std::string> models, labels, origins;
+  std::string tokens;
   http::HttpOptions http;
   double timeout = 30, idle_timeout = 60, live = 0;
   size_t threads = 0;
@@ -124,6 +127,21 @@ std::vector<std::string> paths_of(const serve::ModelServerOptions& options) {
   return paths;
 }
 
+/// The health of the server is no secret, so what watches it needs no token.
+Result<std::shared_ptr<const http::AccessOptions>> access_options(const ServeArguments& arguments) {
+  http::AccessOptions access{.tokens = {}, .origins = arguments.origins, .open_paths = {"/healthz"}};
+  for (const std::string& origin : arguments.origins)
+    if (const Status mistake = http::check_origin(origin); !mistake.ok())
+      return invalid_argument("--allow-origin: " + mistake.text());
+  if (!arguments.tokens.empty()) {
+    RealDisk disk;
+    auto tokens = http::read_tokens(disk, arguments.tokens);
+    if (!tokens) return Status(tokens.status().code(), "--tokens: " + tokens.status().text());
+    access.tokens = std::move(*tokens);
+  }
+  return std::make_shared<const http::AccessOptions>(std::move(access));
+}
+
 /// Fails with InvalidArgument if a model is to be served out of a file or a checkpoint.
 Status check_paths(Disk& disk, const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
@@ -172,6 +190,8 @@ int serve_models(ServeArguments arguments) {
   if (arguments.threads == 0) arguments.threads = std::max(1u, std::thread::hardware_concurrency());
   const auto options = server_options(arguments);
   if (!options) return failed(options.status(), arguments.json);
+  const auto access = access_options(arguments);
+  if (!access) return failed(access.status(), arguments.json);
   ModelDisk model_files(paths_of(*options));
   Disk& disk = *model_files;
   if (const Status mistake = check_paths(disk, paths_of(*options)); !mistake.ok())
@@ -183,7 +203,8 @@ int serve_models(ServeArguments arguments) {
   if (!models) return failed_to_open(models.status(), arguments.json);
   arguments.http.threads = arguments.threads;
   arguments.http.idle_timeout = nanoseconds(arguments.idle_timeout);
-  auto started = http::HttpServer::start(arguments.http, [&] { return (*models)->make_handler(); });
+  auto started = http::HttpServer::start(
+      arguments.http, [&] { return http::with_access(*access, (*models)->make_handler()); });
   if (!started) return failed(started.status(), arguments.json);
   server = std::move(*started);
   (*models)->count_connections([&] { return server->connections(); });
@@ -225,6 +246,13 @@ void add_serve_command(CLI::App& app, int& result) {
                                           "PEM file of the server's certificate: serves HTTPS");
   command->add_option("--key", arguments->http.key, "PEM file of its key")->needs(certificate);
   certificate->needs("--key");
+  command->add_option(
+      "--tokens", arguments->tokens,
+      "file with tokens, one per line: requests must send one as \"Authorization: Bearer TOKEN\"");
+  command
+      ->add_option("--allow-origin", arguments->origins,
+                   "site whose pages may use the server from a browser (https://example.org; *: all sites)")
+      ->allow_extra_args(false);
   command
       ->add_option("--threads", arguments->threads,
                    "threads that compute and that serve connections (one per core)")

@@ -190,8 +190,13 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     auto& message = parser_->get();
     keeps_alive_ = message.keep_alive();
     const auto method = wants_head_ ? to_string(beast::http::verb::get) : message.method_string();
-    HttpRequest request{std::string(method), std::string(message.target()),
-                        std::string(message[beast::http::field::host]), message.body().release()};
+    const auto header = [&](beast::http::field name) { return std::string(message[name]); };
+    HttpRequest request{std::string(method),
+                        std::string(message.target()),
+                        header(beast::http::field::host),
+                        message.body().release(),
+                        header(beast::http::field::authorization),
+                        header(beast::http::field::origin)};
     handle(std::move(request));
   }
 

@@ -22,6 +22,8 @@ struct HttpRequest {
   std::string target;  ///< the path, with the query if there is one
   std::string host;    ///< the name under which the client has asked for the server
   std::string body;
+  std::string authorization;  ///< the header of this name; empty if it is missing
+  std::string origin;  ///< the site of the page that sends the request, as a browser says it; empty: none
 };
 
 struct HttpAnswer {

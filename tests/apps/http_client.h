@@ -18,6 +18,7 @@ namespace http = boost::beast::http;
 struct Answer {
   unsigned status = 0;
   std::string body;
+  http::fields headers;
   nlohmann::json json() const { return nlohmann::json::parse(body); }
 };
 
@@ -37,12 +38,16 @@ class Client {
   }
 
   Stream& stream() { return stream_; }
+  /// All requests from now on have this header.
+  void set(http::field name, const std::string& value) { headers_.set(name, value); }
   Answer ask(http::verb method, const std::string& target, const std::string& body = {}) {
     send(method, target, body);
     return read();
   }
   void send(http::verb method, const std::string& target, const std::string& body = {}) {
-    http::request<http::string_body> request{method, target, 11};
+    http::request<http::string_body> request(headers_);
+    request.method(method);
+    request.target(target);
     request.set(http::field::host, "localhost");
     request.body() = body;
     request.prepare_payload();
@@ -51,7 +56,7 @@ class Client {
   Answer read() {
     http::response<http::string_body> response;
     http::read(stream_, buffer_, response);
-    return {response.result_int(), response.body()};
+    return {response.result_int(), response.body(), response.base()};
   }
   /// Returns the headers of the answer to HEAD.
   http::response_header<> head(const std::string& target) {
@@ -70,6 +75,7 @@ class Client {
   asio::io_context context_;
   Stream stream_;
   beast::flat_buffer buffer_;
+  http::request_header<> headers_;
 };
 
 }  // namespace troupe::test

@@ -30,7 +30,7 @@ struct Fixture {
     meta.signatures["all"] = {
         {}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}};
     std::ofstream(folder.path() + "/saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
-    model.emplace(load(folder.path(), {.threads = 1}));
+    model.emplace(troupe::load(folder.path(), {.threads = 1}));
   }
 
   Result<ModelRequest> parse(const std::string& body) { return parser.parse(body, *model); }

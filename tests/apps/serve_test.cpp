@@ -381,6 +381,20 @@ BOOST_AUTO_TEST_CASE(clients_that_wait_for_permission_get_it) {
 
 // Ends.
 
+BOOST_AUTO_TEST_CASE(models_need_a_token_where_there_are_some_and_their_health_needs_none) {
+  serve({path("served/001"), "--tokens", folder.write("tokens", "secret\n"), "--allow-origin",
+         "https://a.example"});
+  Plain client(port);
+  client.set(http::field::origin, "https://a.example");
+  BOOST_TEST(client.get("/healthz").status == 200u);
+  for (const char* target : {predict, "/v1/models", "/metrics"})
+    BOOST_TEST(client.get(target).status == 401u, target);
+  client.set(http::field::authorization, "Bearer secret");
+  const Answer answer = client.post(predict, digits(1));
+  BOOST_TEST(answer.status == 200u);
+  BOOST_TEST(answer.headers[http::field::access_control_allow_origin] == "https://a.example");
+}
+
 BOOST_AUTO_TEST_CASE(a_signal_ends_the_server_though_clients_are_connected) {
   serve();
   Plain idle(port);
@@ -410,6 +424,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_served_is_said) {
   says({"serve", path("served"), "--address", "nowhere"}, 2, "'nowhere' is not an IP address");
   says({"serve", path("served"), "--certificate", path("none.pem"), "--key", path("none.key")}, 2,
        "none.pem cannot be read: No such file or directory");
+  says({"serve", path("served"), "--tokens", folder.write("blank", "\n")}, 2, "blank has no token");
+  says({"serve", path("served"), "--allow-origin", "a.example"}, 2, "--allow-origin: 'a.example' is no site");
 }
 
 BOOST_AUTO_TEST_CASE(https) {
