@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/commands/all_commands.h"
+#include "apps/commands/class_report.h"
 #include "apps/commands/command_support.h"
 #include "apps/commands/model_disk.h"
 #include "apps/commands/run_file.h"
@@ -19,6 +21,7 @@ namespace {
 struct EvalArguments {
   TrainedRunOptions run;
   runs::LabelledFiles what;
+  bool classes = false;
 };
 
 int eval(EvalArguments arguments) try {
@@ -33,15 +36,23 @@ int eval(EvalArguments arguments) try {
   if (!samples) return failed_to_load(samples.status(), json);
   const auto scores = runs::evaluate(*run, **samples);
   const std::string on = what.files.empty() ? what.part : "given";
+  std::optional<report::Comparison> comparison;
+  if (arguments.classes) {
+    auto compared = report::compare(*run, **samples, on);
+    if (!compared) return failed(compared.status(), json);
+    comparison = std::move(*compared);
+  }
   if (json) {
     nlohmann::ordered_json result = {
         {"samples", (*samples)->samples()}, {"on", on}, {"checkpoint", run->model.source()}};
     for (const auto& [name, value] : scores) result["scores"][name] = value;
+    if (comparison) throw_if_failed(add_classes(*comparison, result));
     print_json(result);
     return 0;
   }
   std::printf("%lld %s samples, %s:%s\n", static_cast<long long>((*samples)->samples()), on.c_str(),
               run->model.source().c_str(), score_texts(scores).c_str());
+  if (comparison) std::printf("%s", value_or_throw(class_table(*comparison)).c_str());
   return 0;
 } catch (const Error& error) {
   return failed(error.status(), arguments.run.json);
@@ -63,6 +74,9 @@ void add_eval_command(CLI::App& app, int& result) {
   command
       ->add_option("--on", arguments->what.part, "the samples of the run file to use: train, valid or test")
       ->check(CLI::IsMember({"train", "valid", "test"}));
+  command->add_flag(
+      "--classes", arguments->classes,
+      "also say how well each class is recognised (precision, recall, F1) and which are confused");
   command->callback([arguments, &result] { result = eval(*arguments); });
 }
 

@@ -138,20 +138,24 @@ class Gatherer {
 
 }  // namespace
 
-Result<Comparison> compare(Disk& disk, const runs::TrainedRun& run, int64_t limit) try {
+std::string Comparison::class_name(int64_t number) const {
+  const auto at = static_cast<size_t>(number);
+  return at < names.size() ? names[at] : std::to_string(number);
+}
+
+Result<Comparison> compare(const runs::TrainedRun& run, const data::SampleSet& samples,
+                           const std::string& part, int64_t limit) try {
   if (!run.config) return invalid_argument("the model in " + run.folder + " has no run file");
   const ModelSignature& signature = run.model.signature(Model::predict);
   TROUPE_ASSIGN(const auto labels, label_columns(*run.config));
-  Comparison result{.part = runs::default_part(*run.config),
+  Comparison result{.part = part,
+                    .of_samples = samples.samples(),
                     .label = {},
                     .output = {},
                     .checkpoint = run.model.source(),
                     .names = run.classes(),
                     .predictions = {}};
-  TROUPE_ASSIGN(const auto samples,
-                runs::samples_to_evaluate(disk, run, {.files = {}, .labels = {}, .part = result.part}));
-  result.of_samples = samples->samples();
-  const auto batches = samples->batches(batch_size, 0, false);
+  const auto batches = samples.batches(batch_size, 0, false);
   std::optional<Pair> pair;
   std::optional<Gatherer> gatherer;
   for (int64_t i = 0; i < batches->per_epoch() && result.samples < limit; ++i) {

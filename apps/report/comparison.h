@@ -1,7 +1,8 @@
-// Comparison: what a trained model predicts for labelled samples, beside their labels. Plain values, and a function that reads
-// files and computes; any thread that may block.
+// Comparison: what a trained model predicts for labelled samples, beside their labels. Plain values, and a function that computes;
+// any thread that may block.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,7 +24,7 @@ struct NumberPrediction {
 };
 
 struct Comparison {
-  std::string part;                ///< "test", "valid" or "train": the samples of the run file that were used
+  std::string part;                ///< the name of the samples: "test", "valid", "train" or "given"
   int64_t samples = 0;             ///< how many of them were computed
   int64_t of_samples = 0;          ///< how many there are
   std::string label;               ///< the name of the column
@@ -33,11 +34,15 @@ struct Comparison {
   int64_t classes = 0;             ///< for classes: their number, which is above every label
   std::vector<std::string> names;  ///< of the classes; empty: they have only numbers
   std::variant<std::vector<ClassPrediction>, std::vector<NumberPrediction>> predictions;
+
+  /// Returns the name of a class, or its number if it has none.
+  std::string class_name(int64_t number) const;
 };
 
-/// Compares for at most `limit` samples: of data.test, else of those held out, else of those to train on. A model that yields
-/// probabilities, or a whole number for a label that is one, predicts classes; one that yields a number for each number of the
-/// label predicts these. Fails with InvalidArgument, saying why, if neither is so, and as reading and computing do.
-Result<Comparison> compare(Disk& disk, const runs::TrainedRun& run, int64_t limit);
+/// Compares for at most `limit` of the samples, whose name is `part`. A model that yields probabilities, or a whole number for a
+/// label that is one, predicts classes; one that yields a number for each number of the label predicts these. Fails with
+/// InvalidArgument, saying why, if neither is so or the model has no run file, and as reading and computing do.
+Result<Comparison> compare(const runs::TrainedRun& run, const data::SampleSet& samples,
+                           const std::string& part, int64_t limit = std::numeric_limits<int64_t>::max());
 
 }  // namespace troupe::report

@@ -20,8 +20,7 @@ constexpr size_t most_in_matrix = 30, most_listed_classes = 100, most_pairs = 20
                  most_predictions = 2000;
 
 std::string name_of(const Comparison& comparison, int64_t label) {
-  const auto at = static_cast<size_t>(label);
-  return html(at < comparison.names.size() ? escaped(comparison.names[at]) : std::to_string(label));
+  return html(escaped(comparison.class_name(label)));
 }
 
 std::string figure(std::string_view name, const std::string& value) {

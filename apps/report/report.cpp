@@ -44,11 +44,18 @@ class Maker {
     const auto run = runs::open_trained_run(disk_, is_model ? options_.run : report_.folder, options_.set,
                                             {.threads = options_.threads});
     if (!run) return section("Predictions", leave_out("There are no predictions: " + run.status().message()));
-    const auto comparison = compare(disk_, *run, options_.samples);
+    const auto comparison = compare_samples(*run);
     if (!comparison)
       return section("Predictions",
                      leave_out("Predictions are not compared with labels: " + comparison.status().message()));
     return predictions(*comparison);
+  }
+
+  Result<Comparison> compare_samples(const runs::TrainedRun& run) {
+    const std::string part = run.config ? runs::default_part(*run.config) : std::string();
+    TROUPE_ASSIGN(const auto samples,
+                  runs::samples_to_evaluate(disk_, run, {.files = {}, .labels = {}, .part = part}));
+    return compare(run, *samples, part, options_.samples);
   }
 
   std::string model_of_run() {

@@ -336,9 +336,9 @@ std::string default_part(const config::RunConfig& config) {
 
 Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
                                                                    const LabelledFiles& what) {
-  TROUPE_RETURN_IF_FAILED(check_part(what.part));
   if (!run.config)
     return invalid_argument("the model in " + run.folder + " has no run file that says how files are read");
+  TROUPE_RETURN_IF_FAILED(check_part(what.part));
   config::RunConfig config = *run.config;
   data::Options& options = config.data;
   const bool needs_files = what.part == "test" || !what.files.empty();

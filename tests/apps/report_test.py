@@ -91,7 +91,7 @@ def check_classes():
     assert os.path.exists("runs/digits/001/report.html")
     matrix = page.rows[next(i for i, row in enumerate(page.rows) if row[:1] == ["label \\ predicted"]):][:11]
     counts = [[int(cell or 0) for cell in row[1:]] for row in matrix[1:]]
-    scores = json.loads(troupe("eval", "runs/digits", "--json"))
+    scores = json.loads(troupe("eval", "runs/digits", "--classes", "--json"))
     total, right = sum(map(sum, counts)), sum(counts[i][i] for i in range(10))
     assert total == scores["samples"] == 359, total
     assert abs(right / total - scores["scores"]["accuracy"]) < 1e-6, (right, scores)
@@ -103,6 +103,14 @@ def check_classes():
         expected = [precision, recall, 2 * precision * recall / (precision + recall), labelled, predicted]
         for cell, value in zip(row[1:], expected):
             assert abs(float(cell) - value) < 6e-4, (label, row, expected)
+        of_eval = [scores["classes"][label][key] for key in ("precision", "recall", "f1", "labelled", "predicted")]
+        assert max(abs(a - b) for a, b in zip(of_eval, expected)) < 1e-12, (label, of_eval, expected)
+    confusions = {(int(one["label"]), int(one["predicted"])): one["samples"] for one in scores["confusions"]}
+    assert confusions == {(i, k): counts[i][k] for i in range(10) for k in range(10) if i != k and counts[i][k]}
+    table = troupe("eval", "runs/digits", "--classes").splitlines()
+    assert table[1].split() == ["class", "precision", "recall", "F1", "labelled", "predicted"], table
+    assert table[2].split()[0] == "0" and float(table[2].split()[3]) == round(scores["classes"][0]["f1"], 4), table
+    assert f"{right} of {total} right" in table[12], table
     # The worst errors are wrong indeed, the worst one first.
     head = next(i for i, row in enumerate(page.rows) if row[:1] == ["sample"])
     errors = page.rows[head + 1:head + 1 + min(20, total - right)]
@@ -124,6 +132,8 @@ def check_numbers():
         assert file.read().count('class="spot') == 2 + 50, "the only point of each series is seen, and each sample"
     limited, _ = report("runs/linear/001", "-o", "linear.html", "--samples", "7")
     assert limited.says("7 of 50 valid samples")
+    refused = json.loads(troupe("eval", "runs/linear", "--classes", "--json", code=2))
+    assert "predicts numbers" in refused["error"], refused
 
 
 def check_hostile():
