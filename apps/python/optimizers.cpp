@@ -3,6 +3,7 @@
 
 #include "apps/nn/optimizer.h"
 #include "apps/nn/saver.h"
+#include "apps/nn/weight_averages.h"
 #include "apps/python/calls.h"
 #include "apps/python/nn.h"
 #include "apps/python/values.h"
@@ -148,6 +149,28 @@ void bind_schedules(py::module_& module) {
       py::arg("steps"), py::arg("schedule"));
 }
 
+struct AveragesHandle {
+  GraphRef graph;
+  nn::WeightAverages averages;
+};
+
+void bind_averages(py::module_& module) {
+  py::class_<AveragesHandle>(module, "WeightAverages")
+      .def(py::init([](const ScopeHandle& scope, double decay, const py::object& variables) {
+             return AveragesHandle{scope.graph, nn::WeightAverages(scope.scope, decay,
+                                                                   outputs_or_none(variables, scope.graph))};
+           }),
+           py::arg("scope"), py::arg("decay"), py::arg("variables"))
+      .def("update",
+           [](const AveragesHandle& self, const ScopeHandle& scope) {
+             nn::ReplicationStrategy none;
+             return NodeHandle{self.graph, self.averages.update(scope.scope, none).node};
+           })
+      .def("of", [](const AveragesHandle& self, const py::object& variable) {
+        return OutputHandle{self.graph, self.averages.of(to_output(variable, self.graph))};
+      });
+}
+
 using Saver = Output (*)(const Scope&, Output, const std::vector<Output>&);
 
 void bind_saver(py::module_& module, const char* name, Saver saver) {
@@ -166,6 +189,7 @@ void bind_optimizers(py::module_& module) {
              py::arg("numbers"), py::arg("gradients"));
   module.def("compute_gradients", &compute_gradients, py::arg("scope"), py::arg("loss"),
              py::arg("variables"));
+  bind_averages(module);
   bind_saver(module, "save_variables", &nn::save_variables);
   bind_saver(module, "restore_variables", &nn::restore_variables);
 }

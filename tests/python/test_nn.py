@@ -161,6 +161,28 @@ def test_mistakes_name_the_layer(graph):
         nn.Sgd(0.1).apply_gradients([3])
 
 
+def test_averages_follow_the_weights(graph):
+    v = troupe.variable(np.float32([8]), name="v")
+    other = troupe.variable(np.float32([1]), name="other")
+    averages = nn.WeightAverages(0.75, [v])
+    step = averages.update(nn.Sgd(4).minimize(troupe.ops.sum(v)))  # v -= 4
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        session.run(step)
+        assert session.run(averages.of(v)) == 7  # 8 - (8 - 4) / 4
+        session.run(step)
+        assert session.run(averages.of(v)) == 5.25  # 7 - (7 - 0) / 4
+        assert session.run(v) == 0
+    assert averages.of(other) == other
+    with pytest.raises(troupe.InvalidArgumentError, match="at least 0 and below 1"):
+        nn.WeightAverages(1.0)
+
+
+def test_averages_are_of_all_trainable_variables_by_default(graph):
+    v = troupe.variable(np.float32([8]), name="v")
+    assert nn.WeightAverages(0.5).of(v) != v
+
+
 def test_variables_in_files_of_tensorflow(graph, tmp_path):
     v = troupe.variable([1.0, 2.0])
     prefix = troupe.placeholder("string", [])

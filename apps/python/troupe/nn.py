@@ -167,6 +167,28 @@ def global_norm(gradients: GivenGradients) -> Output:
     return _troupe.global_norm(*_placed(gradients))
 
 
+class WeightAverages:
+    """Exponential moving averages of variables: after an update of v its average a becomes a - (1 - decay) (a - v). Models usually do
+    better with the averages than with the last weights.
+
+        averages = troupe.nn.WeightAverages(0.999)
+        step = averages.update(troupe.nn.Adam(1e-3).minimize(loss))
+    """
+
+    def __init__(self, decay: float, variables: Optional[Sequence[Output]] = None):
+        """Adds an average for each variable, by default for all trainable ones. Averages are variables, so call troupe.initializer()
+        later."""
+        self._averages = _troupe.WeightAverages(current_scope(variables), decay, None if variables is None else list(variables))
+
+    def update(self, step: Operation) -> Operation:
+        """Returns an operation that runs `step`, which changes the variables, and then updates their averages."""
+        return self._averages.update(current_scope(step).with_control([step]))
+
+    def of(self, variable: Output) -> Output:
+        """Returns the average of a variable, or the variable itself if it has none."""
+        return self._averages.of(variable)
+
+
 def save_variables(prefix: TensorLike, variables: Optional[Sequence[Output]] = None) -> Operation:
     """Returns an operation that writes variables to files in TensorFlow's format whose names begin with `prefix`, a string."""
     return _troupe.save_variables(current_scope(prefix, variables), prefix, variables)
