@@ -20,9 +20,10 @@ std::string npy(const std::string& dictionary, const std::string& elements) {
   return std::string("\x93NUMPY\1\0\x76\0", 10) + header + elements;
 }
 
-std::string int16s(std::initializer_list<int16_t> values) {
-  std::string bytes(values.size() * 2, '\0');
-  std::memcpy(bytes.data(), values.begin(), bytes.size());
+template <class T>
+std::string bytes_of(std::initializer_list<T> numbers) {
+  std::string bytes(numbers.size() * sizeof(T), '\0');
+  std::memcpy(bytes.data(), numbers.begin(), bytes.size());
   return bytes;
 }
 
@@ -48,6 +49,28 @@ std::vector<Tensor> every_type() {
 /// What numpy.savez_compressed wrote (tests/golden/make_arrays.py).
 std::string compressed_archive() { return test::project_file("tests/golden/arrays.npz"); }
 
+/// Returns an archive of one array whose sizes and places stand in records of zip64, as those of more than 4 GiB do.
+std::string wide(const std::string& archive) {
+  constexpr size_t entry_size = 46;
+  const size_t begin = archive.find("PK\1\2"), end = archive.find("PK\5\6");
+  std::string entry = archive.substr(begin, end - begin), last = archive.substr(end);
+  const std::string stored = entry.substr(20, 4), bytes = entry.substr(24, 4), at = entry.substr(42, 4),
+                    rest(4, '\0');
+  for (const size_t place : {20, 24, 42}) entry.replace(place, 4, "\xff\xff\xff\xff");
+  const std::string fields =
+      bytes_of<uint16_t>({0x7777, 2, 0, 1, 24}) + bytes + rest + stored + rest + at + rest;
+  entry.replace(30, 2, bytes_of({static_cast<uint16_t>(fields.size())}));
+  uint16_t name = 0;
+  std::memcpy(&name, entry.data() + 28, sizeof name);
+  entry.insert(entry_size + name, fields);
+  const std::string directory = "PK\6\6" + bytes_of<uint64_t>({44}) + bytes_of<uint16_t>({45, 45}) +
+                                bytes_of<uint32_t>({0, 0}) + bytes_of<uint64_t>({1, 1, entry.size(), begin});
+  const std::string locator = "PK\6\7" + bytes_of<uint32_t>({0}) +
+                              bytes_of<uint64_t>({begin + entry.size()}) + bytes_of<uint32_t>({1});
+  last.replace(8, 12, 12, '\xff');
+  return archive.substr(0, begin) + entry + directory + locator + last;
+}
+
 std::string refusal(const std::string& bytes) { return read_npy(bytes, "x.npy").status().message(); }
 bool says(const std::string& message, const std::string& what) {
   return message.find(what) != std::string::npos;
@@ -65,12 +88,14 @@ BOOST_AUTO_TEST_CASE(every_type_comes_back_as_it_was) {
 
 BOOST_AUTO_TEST_CASE(what_numpy_writes_is_read) {
   const Tensor rows = Tensor::of<int16_t>(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
-  const std::string plain =
-      npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }", int16s({1, 2, 3, 4, 5, 6}));
-  const std::string columns =
-      npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", int16s({1, 4, 2, 5, 3, 6}));
-  const std::string scalar = npy("{'descr': '<i2', 'fortran_order': False, 'shape': (), }", int16s({7}));
-  const std::string vector = npy("{'descr': '<i2', 'fortran_order': False, 'shape': (1,), }", int16s({7}));
+  const std::string plain = npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }",
+                                bytes_of<int16_t>({1, 2, 3, 4, 5, 6}));
+  const std::string columns = npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }",
+                                  bytes_of<int16_t>({1, 4, 2, 5, 3, 6}));
+  const std::string scalar =
+      npy("{'descr': '<i2', 'fortran_order': False, 'shape': (), }", bytes_of<int16_t>({7}));
+  const std::string vector =
+      npy("{'descr': '<i2', 'fortran_order': False, 'shape': (1,), }", bytes_of<int16_t>({7}));
   BOOST_TEST(identical(value_or_throw(read_npy(plain, "x.npy")), rows));
   BOOST_TEST(identical(value_or_throw(read_npy(columns, "x.npy")), rows));
   BOOST_TEST(identical(value_or_throw(read_npy(scalar, "x.npy")), Tensor::scalar<int16_t>(7)));
@@ -79,8 +104,8 @@ BOOST_AUTO_TEST_CASE(what_numpy_writes_is_read) {
 }
 
 BOOST_AUTO_TEST_CASE(three_dimensions_with_columns_first_are_turned) {
-  const std::string bytes =
-      npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2, 2), }", int16s({0, 4, 2, 6, 1, 5, 3, 7}));
+  const std::string bytes = npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2, 2), }",
+                                bytes_of<int16_t>({0, 4, 2, 6, 1, 5, 3, 7}));
   const Tensor expected = Tensor::of<int16_t>(Shape{2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
   BOOST_TEST(identical(value_or_throw(read_npy(bytes, "x.npy")), expected));
 }
@@ -94,15 +119,18 @@ BOOST_AUTO_TEST_CASE(bfloat16_lies_in_uint16) {
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_told) {
   const std::string header = "{'descr': '<i2', 'fortran_order': False, 'shape': ";
-  BOOST_TEST(says(refusal(npy(header + "(2, 3), }", int16s({1}))), "needs 12 bytes, but 2 follow"));
-  BOOST_TEST(says(refusal(npy(header + "(1,), }", int16s({1, 2}))), "needs 2 bytes, but 4 follow"));
-  BOOST_TEST(says(refusal(npy(header + "(-1,), }", int16s({1}))), "-1"));
+  BOOST_TEST(
+      says(refusal(npy(header + "(2, 3), }", bytes_of<int16_t>({1}))), "needs 12 bytes, but 2 follow"));
+  BOOST_TEST(
+      says(refusal(npy(header + "(1,), }", bytes_of<int16_t>({1, 2}))), "needs 2 bytes, but 4 follow"));
+  BOOST_TEST(says(refusal(npy(header + "(-1,), }", bytes_of<int16_t>({1}))), "-1"));
   BOOST_TEST(says(refusal(npy(header + "(4611686018427387904, 4), }", {})), "DataLoss"));
   BOOST_TEST(
       says(refusal(npy(header + "(99999999999999999999,), }", {})), "shape in the header cannot be read"));
   BOOST_TEST(says(refusal(npy(header + "(1, }", {})), "shape in the header cannot be read"));
   BOOST_TEST(
-      says(refusal(npy("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", int16s({1}))), "'>i2'"));
+      says(refusal(npy("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", bytes_of<int16_t>({1}))),
+           "'>i2'"));
   BOOST_TEST(says(refusal(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", {})), "'|O'"));
   BOOST_TEST(says(refusal(npy("{'descr': '|b1', 'fortran_order': False, 'shape': (1,), }", "\2")), "a bool"));
   BOOST_TEST(says(refusal(npy("{}", {})), "lacks"));
@@ -137,10 +165,18 @@ BOOST_AUTO_TEST_CASE(a_compressed_archive_is_read) {
   for (size_t i = 0; i < 200; ++i) BOOST_TEST_REQUIRE(label.as<int64_t>()[i] == static_cast<int64_t>(i % 7));
 }
 
+BOOST_AUTO_TEST_CASE(an_archive_of_large_arrays_is_read) {
+  const Tensor array = Tensor::vector<int32_t>({1, 2});
+  const std::string archive = wide(value_or_throw(write_npz({{"image", array}})));
+  BOOST_TEST(identical(value_or_throw(read_npz(archive, "x.npz")).at("image"), array));
+  for (size_t size = 0; size < archive.size(); ++size)
+    BOOST_TEST_REQUIRE(!read_npz(archive.substr(0, size), "x.npz").ok());
+}
+
 // A change of any byte of an archive, except for padding, leads to an error or to another array.
 BOOST_AUTO_TEST_CASE(a_damaged_archive_does_no_harm) {
   const std::string plain = value_or_throw(write_npz({{"image", Tensor::vector<int32_t>({1, 2})}}));
-  for (const std::string& archive : {plain, compressed_archive()}) {
+  for (const std::string& archive : {plain, compressed_archive(), wide(plain)}) {
     const auto intact = value_or_throw(read_npz(archive, "x.npz"));
     for (size_t i = 0; i < archive.size(); ++i)
       for (const int flip : {0x01, 0x80, 0xff}) {

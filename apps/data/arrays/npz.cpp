@@ -14,7 +14,8 @@ namespace {
 
 using zip::central_magic, zip::deflated, zip::in_zip64, zip::local_magic, zip::stored;
 
-constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff;
+constexpr uint64_t local_size = 30, central_size = 46, end_size = 22, max_comment = 0xffff,
+                   wide_end_size = 56, wide_locator_size = 20;
 
 /// Returns the record of a zip file at `offset`.
 Result<std::string> read_record(const InputFile& file, uint64_t offset, uint64_t bytes) {
@@ -36,26 +37,36 @@ class Archive {
   explicit Archive(std::shared_ptr<InputFile> file) : file_(std::move(file)) {}
 
   Result<std::vector<NpzMember>> members() const {
-    TROUPE_ASSIGN(const uint64_t end, find_end());
-    TROUPE_ASSIGN(const auto record, read_record(*file_, end, end_size));
-    const auto count = number_at<uint16_t>(record, 10);
-    uint64_t at = number_at<uint32_t>(record, 16);
+    TROUPE_ASSIGN(const Directory directory, find_directory());
+    const uint64_t end = directory.end;
+    uint64_t at = directory.begin;
     std::vector<NpzMember> members;
-    for (uint16_t i = 0; i < count; ++i) {
+    for (uint64_t i = 0; i < directory.count; ++i) {
       if (at > end || end - at < central_size) return damaged("the central directory is cut short");
       TROUPE_ASSIGN(const auto entry, read_record(*file_, at, central_size));
       if (number_at<uint32_t>(entry, 0) != central_magic) return damaged("the central directory is damaged");
-      const uint64_t name = number_at<uint16_t>(entry, 28),
-                     more = uint64_t{number_at<uint16_t>(entry, 30)} + number_at<uint16_t>(entry, 32);
-      if (end - at - central_size < name + more) return damaged("the central directory is cut short");
+      const uint64_t name = number_at<uint16_t>(entry, 28), extra = number_at<uint16_t>(entry, 30),
+                     comment = number_at<uint16_t>(entry, 32);
+      if (end - at - central_size < name + extra + comment)
+        return damaged("the central directory is cut short");
       TROUPE_ASSIGN(const std::string member, file_->text(at + central_size, name));
-      TROUPE_RETURN_IF_FAILED(add_member(entry, member, members));
-      at += central_size + name + more;
+      TROUPE_ASSIGN(const std::string fields, file_->text(at + central_size + name, extra));
+      TROUPE_RETURN_IF_FAILED(add_member(entry, fields, member, members));
+      at += central_size + name + extra + comment;
     }
     return members;
   }
 
  private:
+  /// Where the central directory begins and ends at the latest, and how many members it lists.
+  struct Directory {
+    uint64_t begin, end, count;
+  };
+  /// How many bytes of a member are stored, how many it has, and where it is.
+  struct Place {
+    uint64_t stored, bytes, at;
+  };
+
   Status damaged(const std::string& what) const { return data_loss(file_->path() + ": " + what); }
 
   /// Returns the offset of the end record, which may be followed by a comment.
@@ -70,7 +81,51 @@ class Archive {
     return begin + at;
   }
 
-  Status add_member(const std::string& entry, const std::string& name,
+  Result<Directory> find_directory() const {
+    TROUPE_ASSIGN(const uint64_t end, find_end());
+    TROUPE_ASSIGN(const auto record, read_record(*file_, end, end_size));
+    const Directory directory{number_at<uint32_t>(record, 16), end, number_at<uint16_t>(record, 10)};
+    if (directory.begin != in_zip64 && directory.count != zip::count_in_zip64) return directory;
+    const Status missing = damaged("the end record of zip64 is missing");
+    if (end < wide_locator_size) return missing;
+    TROUPE_ASSIGN(const auto locator, read_record(*file_, end - wide_locator_size, wide_locator_size));
+    if (number_at<uint32_t>(locator, 0) != zip::wide_locator_magic) return missing;
+    const auto at = number_at<uint64_t>(locator, 8);
+    if (at > end || end - at < wide_end_size) return missing;
+    TROUPE_ASSIGN(const auto wide, read_record(*file_, at, wide_end_size));
+    if (number_at<uint32_t>(wide, 0) != zip::wide_end_magic) return missing;
+    return Directory{number_at<uint64_t>(wide, 48), at, number_at<uint64_t>(wide, 32)};
+  }
+
+  /// Returns what the fields behind an entry have of zip64: numbers of eight bytes.
+  static std::string_view wide_numbers(std::string_view fields) {
+    constexpr size_t head = 4;
+    while (fields.size() >= head) {
+      const std::string start(fields.substr(0, head));
+      const auto kind = number_at<uint16_t>(start, 0), size = number_at<uint16_t>(start, 2);
+      fields.remove_prefix(head);
+      const std::string_view content = fields.substr(0, size);
+      if (kind == zip::wide_field) return content;
+      fields.remove_prefix(content.size());
+    }
+    return {};
+  }
+
+  /// Returns the numbers of an entry; the field of zip64 has those that are too large for it, in this order.
+  Result<Place> place_of(const std::string& entry, std::string_view fields, const std::string& what) const {
+    Place place{number_at<uint32_t>(entry, 20), number_at<uint32_t>(entry, 24),
+                number_at<uint32_t>(entry, 42)};
+    std::string wide(wide_numbers(fields));
+    for (uint64_t* const number : {&place.bytes, &place.stored, &place.at}) {
+      if (*number != in_zip64) continue;
+      if (wide.size() < sizeof *number) return damaged(what + " has no size");
+      *number = number_at<uint64_t>(wide, 0);
+      wide.erase(0, sizeof *number);
+    }
+    return place;
+  }
+
+  Status add_member(const std::string& entry, std::string_view fields, const std::string& name,
                     std::vector<NpzMember>& members) const {
     constexpr std::string_view suffix = ".npy";
     const std::string what = "member " + name;
@@ -79,10 +134,8 @@ class Archive {
       return unimplemented(file_->path() + ": " + what +
                            " is compressed in a way that NumPy does not use; write it with numpy.savez or "
                            "numpy.savez_compressed");
-    const uint64_t size = number_at<uint32_t>(entry, 20), bytes = number_at<uint32_t>(entry, 24),
-                   at = number_at<uint32_t>(entry, 42);
-    if (size == in_zip64 || bytes == in_zip64 || at == in_zip64)
-      return unimplemented(file_->path() + ": " + what + " is larger than 4 GiB");
+    TROUPE_ASSIGN(const Place place, place_of(entry, fields, what));
+    const auto [size, bytes, at] = place;
     if (at > file_->stored_size() || file_->stored_size() - at < local_size)
       return damaged(what + " lies outside the file");
     TROUPE_ASSIGN(const auto local, read_record(*file_, at, local_size));
@@ -101,12 +154,13 @@ class Archive {
     return {};
   }
 
-  static Result<uint32_t> checksum_of(const NpzMember& member) {
+  Result<uint32_t> checksum_of(const NpzMember& member) const {
     constexpr uint64_t part = 1 << 20;
     boost::crc_32_type checksum;
     for (uint64_t done = 0; done < member.bytes; done += part) {
       TROUPE_ASSIGN(const std::string bytes,
                     member.file->text(member.offset + done, std::min(part, member.bytes - done)));
+      if (bytes.empty()) return damaged("member " + member.array + " is cut short");
       checksum.process_bytes(bytes.data(), bytes.size());
     }
     return checksum.checksum();

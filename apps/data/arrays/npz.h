@@ -22,8 +22,7 @@ struct NpzMember {
 };
 
 /// Returns the arrays of an archive. Reads the whole archive once, in parts, to compare checksums. Fails with DataLoss if it is
-/// damaged or cut short, and with Unimplemented if it is compressed in a way that NumPy does not use or has members larger than 4
-/// GiB.
+/// damaged or cut short, and with Unimplemented if it is compressed in a way that NumPy does not use.
 Result<std::vector<NpzMember>> npz_members(const std::shared_ptr<InputFile>& archive);
 
 /// Returns the arrays in the bytes of an archive by name. Fails as npz_members() and read_npy() do; errors name `file`.
