@@ -27,7 +27,7 @@ struct ReaderPosition {
   uint64_t fingerprint = 0;  ///< the fingerprint of format and files
   uint64_t record = 0;       ///< the number of the record, counted from 0
   uint64_t offset = 0;       ///< for formats whose records vary in length: the offset in bytes
-  uint64_t row = 0;          ///< for text formats: the number of rows before the record
+  uint64_t row = 0;          ///< for text formats: the number of lines before the record
 
   friend bool operator==(const ReaderPosition&, const ReaderPosition&) = default;
 };

@@ -158,6 +158,8 @@ class Writer {
               "   # the first row is a sample\n";
     }
     if (survey_.delimiter != ',') text += "delimiter = " + quoted(std::string(1, survey_.delimiter)) + '\n';
+    if (!survey_.has_quotes)
+      text += "quotes = false                       # a quote is a character like others\n";
     text += fmt::format("{:<36} # ", "label = " + quoted(label().name));
     text += classifies_ ? fmt::format("{} classes\n", label().values.size())
                         : fmt::format("numbers from {:g} to {:g}\n", label().least, label().greatest);

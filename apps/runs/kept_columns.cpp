@@ -26,7 +26,7 @@ Result<data::Dataset> paths_of_images(Disk& disk, data::Options options,
 /// Returns options with which a table is read as these columns, each of them text.
 data::Options as_texts(data::Options options, const std::vector<std::string>& names) {
   data::FormatOptions read;
-  for (const char* const kept : {"header", "names", "delimiter"})
+  for (const char* const kept : {"header", "names", "delimiter", "quotes"})
     if (const auto option = options.format_options.find(kept); option != options.format_options.end())
       read.insert(*option);
   read[data::label_column] = std::string("none");

@@ -30,9 +30,11 @@ BOOST_AUTO_TEST_CASE(a_good_file_is_read) {
              boost::test_tools::per_element());
   BOOST_TEST(config->data.valid_split == 0.2);
   BOOST_TEST(config->data.scale == 0.0625);
-  BOOST_TEST((config->data.format_options ==
-              data::FormatOptions{
-                  {"delimiter", ","}, {"header", false}, {"label", "last"}, {"unlabelled", "error"}}));
+  BOOST_TEST((config->data.format_options == data::FormatOptions{{"delimiter", ","},
+                                                                 {"header", false},
+                                                                 {"label", "last"},
+                                                                 {"quotes", true},
+                                                                 {"unlabelled", "error"}}));
   BOOST_TEST(config->batch == 64);
   BOOST_TEST(config->shuffle);
   BOOST_REQUIRE(config->model.variables.size() == 3u);

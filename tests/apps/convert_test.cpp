@@ -138,9 +138,9 @@ BOOST_AUTO_TEST_CASE(what_a_format_cannot_have_is_refused) {
     const auto stream = value_or_throw(samples_of(in_memory(samples)));
     return convert(disk, *stream, path(to), {});
   };
-  const Dataset words({{"text", Tensor::vector<std::string>({"ok, \"so\"", "a\nb"})}});
+  const Dataset words({{"text", Tensor::vector<std::string>({"ok, \"so\"", "a "})}});
   BOOST_TEST(write(words, "w.csv").text() ==
-             "sample 1: column text: csv has no text with ends of lines, or blanks at its ends");
+             "sample 1: column text: csv has no text with blanks at its ends");
   BOOST_TEST((write(words, "w.npz").code() == Code::InvalidArgument));
   BOOST_TEST((write(words, "w.npy").code() == Code::InvalidArgument));
   BOOST_TEST((write(words, "w.json").code() == Code::InvalidArgument));

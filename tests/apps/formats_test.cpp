@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(mistakes_name_file_row_and_column) {
   BOOST_TEST(csv_failure("x,y,z\n1,2,3\n") ==
              "DataLoss: f: row 1, column 1: 'x' is not a finite number; if the first row has names, set "
              "header = true");
-  for (const char* number : {"nan", "inf", "1e999", "0x10", "1 2", "1;2", "\"1", "--1", "1.2.3"})
+  for (const char* number : {"nan", "inf", "1e999", "0x10", "1 2", "1;2", "--1", "1.2.3"})
     BOOST_TEST(
         csv_failure("1,1\n" + std::string(number) + ",1\n").starts_with("DataLoss: f: row 2, column 1: '"),
         number);

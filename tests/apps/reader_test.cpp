@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_line_without_an_end_is_refused) {
   test::MemoryDisk disk;
   disk.write("long", uint64_t{1} << 40, [](uint64_t) { return '1'; });
   BOOST_TEST(find_format("csv")->open(disk, {"long"}).status().text() ==
-             "long: row 1: the line is longer than 64 MiB");
+             "long: row 1: the row is longer than 64 MiB");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

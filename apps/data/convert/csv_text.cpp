@@ -24,12 +24,11 @@ Status append_number(T value, std::string& to) {
 }
 
 Status append_text(const std::string& text, std::string& to) {
-  constexpr std::string_view blanks = " \t";
+  constexpr std::string_view blanks = " \t\r";
   const bool has_blanks = !text.empty() && (blanks.find(text.front()) != std::string_view::npos ||
                                             blanks.find(text.back()) != std::string_view::npos);
-  if (has_blanks || text.find_first_of("\r\n") != std::string::npos)
-    return invalid_argument("csv has no text with ends of lines, or blanks at its ends");
-  if (text.find_first_of("\",") == std::string::npos) {
+  if (has_blanks) return invalid_argument("csv has no text with blanks at its ends");
+  if (text.find_first_of("\",\r\n") == std::string::npos) {
     to += text;
     return {};
   }

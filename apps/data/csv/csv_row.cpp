@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "apps/data/csv/csv_lines.h"
 #include "apps/data/numbers.h"
 
 namespace troupe::data {
@@ -65,10 +66,8 @@ const char* parse_number(const char* begin, const char* end, char delimiter, T& 
 
 }  // namespace
 
-CsvRow::CsvRow(char delimiter)
-    : delimiter_(delimiter), blanks_(delimiter == '\t'  ? " \r"
-                                     : delimiter == ' ' ? "\t\r"
-                                                        : " \t\r") {}
+CsvRow::CsvRow(char delimiter, bool has_quotes)
+    : delimiter_(delimiter), has_quotes_(has_quotes), blanks_(blanks_around_fields(delimiter)) {}
 
 void CsvRow::set(std::string_view line) {
   line_ = trim(line, "\r");
@@ -80,7 +79,7 @@ bool CsvRow::blank() const { return trim(line_, " \t\r").empty(); }
 std::string_view CsvRow::next_field() {
   size_t from = 0;
   const size_t quote = line_.find_first_not_of(blanks_);
-  const bool quoted = quote != std::string_view::npos && line_[quote] == '"';
+  const bool quoted = has_quotes_ && quote != std::string_view::npos && line_[quote] == '"';
   bool doubled = false;
   if (quoted) {
     from = line_.find('"', quote + 1);

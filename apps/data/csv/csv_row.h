@@ -9,9 +9,10 @@ namespace troupe::data {
 
 class CsvRow {
  public:
-  explicit CsvRow(char delimiter);
+  /// Without `has_quotes` quotes are characters like others.
+  explicit CsvRow(char delimiter, bool has_quotes = true);
 
-  /// Begins with a line of the file, which must outlive its use here.
+  /// Begins with a row of the file, which must outlive its use here.
   void set(std::string_view line);
   bool blank() const;
   /// Returns whether there are no more fields.
@@ -34,6 +35,7 @@ class CsvRow {
 
  private:
   char delimiter_;
+  bool has_quotes_;
   std::string_view blanks_;  ///< the characters that are ignored around a field
   std::string_view line_;
   std::string unquoted_;  ///< the last field, if it has quotes

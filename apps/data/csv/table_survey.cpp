@@ -4,40 +4,65 @@
 #include <cmath>
 
 #include "apps/data/csv/csv_layout.h"
+#include "apps/data/csv/csv_lines.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/decimal_comma.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
-#include "apps/data/text_lines.h"
 
 namespace troupe::data {
 namespace {
 
 constexpr std::string_view delimiters = ",;\t ";
-constexpr size_t first_lines = 20;
+constexpr size_t first_rows = 20;
 
 using Fields = std::vector<std::string>;
 
-Fields fields_of(std::string_view line, char delimiter) {
-  CsvRow row(delimiter);
+/// How the rows of a table are divided.
+struct Form {
+  char delimiter = ',';
+  bool has_quotes = true;
+};
+
+Fields fields_of(std::string_view line, const Form& form) {
+  CsvRow row(form.delimiter, form.has_quotes);
   row.set(line);
   Fields fields;
   while (!row.at_end()) fields.emplace_back(row.next_field());
   return fields;
 }
 
-/// Returns the delimiter by which all lines have the same number of columns, as many as possible.
-char delimiter_of(const std::vector<std::string>& lines) {
-  char best = ',';
-  size_t most = 1;
+bool is_blank(std::string_view row) { return row.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+/// Returns the first rows that are not empty.
+Result<std::vector<Fields>> beginning_of(Disk& disk, const std::string& path, const Form& form) {
+  TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
+  CsvLines lines(std::move(file), form.delimiter, form.has_quotes);
+  std::vector<Fields> rows;
+  while (rows.size() < first_rows) {
+    TROUPE_ASSIGN(const auto row, lines.next());
+    if (!row) break;
+    if (!is_blank(*row)) rows.push_back(fields_of(*row, form));
+  }
+  if (rows.empty()) return data_loss(path + ": the file has no rows");
+  return rows;
+}
+
+/// Sets the delimiter to the one by which all rows have the same number of columns, as many as possible. Returns the first rows.
+Result<std::vector<Fields>> find_delimiter(Disk& disk, const std::string& path, Form& form) {
+  TROUPE_ASSIGN(auto best, beginning_of(disk, path, {delimiters.front(), false}));
+  size_t most = 0;
   for (const char delimiter : delimiters) {
-    const size_t width = fields_of(lines.front(), delimiter).size();
-    const bool same = std::ranges::all_of(
-        lines, [&](const std::string& line) { return fields_of(line, delimiter).size() == width; });
-    if (same && width > most) {
-      best = delimiter;
-      most = width;
-    }
+    const Form tried{delimiter, form.has_quotes};
+    auto rows = beginning_of(disk, path, tried);
+    if (!rows) continue;
+    const size_t width = rows->front().size();
+    const bool same = std::ranges::all_of(*rows, [&](const Fields& row) { return row.size() == width; });
+    const bool is_better = same && width > std::max<size_t>(most, 1);
+    if (most != 0 && !is_better) continue;
+    form.delimiter = delimiter;
+    most = is_better ? width : 1;
+    best = std::move(*rows);
   }
   return best;
 }
@@ -58,9 +83,7 @@ bool names_numbers(const std::vector<Fields>& rows, size_t column) {
 }
 
 /// See survey_table().
-bool has_header(const std::vector<std::string>& lines, char delimiter) {
-  std::vector<Fields> rows;
-  for (const std::string& line : lines) rows.push_back(fields_of(line, delimiter));
+bool has_header(const std::vector<Fields>& rows) {
   const Fields& first = rows.front();
   for (size_t column = 0; column < first.size(); ++column)
     if (names_numbers(rows, column)) return true;
@@ -97,30 +120,20 @@ void add(SurveyedColumn& column, const std::string& field) {
   column.squares += before * (*number - column.mean);
 }
 
-/// Returns the first lines that are not empty.
-Result<std::vector<std::string>> beginning_of(Disk& disk, const std::string& path) {
+/// Adds the rows of the file. `has_bad_quotes` is set to whether that failed because of quotes.
+Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey, bool& has_bad_quotes) {
+  const Form form{survey.delimiter, survey.has_quotes};
   TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
-  TextLines text(std::move(file));
-  std::vector<std::string> lines;
-  while (lines.size() < first_lines) {
-    TROUPE_ASSIGN(const auto line, text.next());
-    if (!line) break;
-    if (line->find_first_not_of(" \t\r") != std::string_view::npos) lines.emplace_back(*line);
-  }
-  if (lines.empty()) return data_loss(path + ": the file has no rows");
-  return lines;
-}
-
-Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey) {
-  TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
-  TextLines text(std::move(file));
+  CsvLines lines(std::move(file), form.delimiter, form.has_quotes);
   for (bool is_header = survey.has_header;;) {
-    TROUPE_ASSIGN(const auto line, text.next());
-    if (!line) break;
-    if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const Fields row = fields_of(*line, survey.delimiter);
+    const auto line = lines.next();
+    has_bad_quotes = lines.has_bad_quotes();
+    TROUPE_RETURN_IF_FAILED(line.status());
+    if (!*line) break;
+    if (is_blank(**line)) continue;
+    const Fields row = fields_of(**line, form);
     if (row.size() != survey.columns.size())
-      return data_loss(path + ": row " + std::to_string(text.row()) + ": the row has " +
+      return data_loss(path + ": row " + std::to_string(lines.row()) + ": the row has " +
                        std::to_string(row.size()) + " columns, but the first row has " +
                        std::to_string(survey.columns.size()));
     if (!is_header) ++survey.rows;
@@ -143,19 +156,31 @@ Status check_numbers(const std::string& path, const TableSurvey& survey) {
   return {};
 }
 
+Result<TableSurvey> survey_with(Disk& disk, const std::string& path, bool has_quotes, bool& has_bad_quotes) {
+  Form form{.has_quotes = has_quotes};
+  TROUPE_ASSIGN(const auto rows, find_delimiter(disk, path, form));
+  TableSurvey survey;
+  survey.delimiter = form.delimiter;
+  survey.has_quotes = has_quotes;
+  survey.has_header = has_header(rows);
+  const Fields& first = rows.front();
+  for (size_t i = 0; i < first.size(); ++i)
+    survey.columns.emplace_back().name = survey.has_header ? first[i] : "column_" + std::to_string(i + 1);
+  TROUPE_RETURN_IF_FAILED(read_rows(disk, path, survey, has_bad_quotes));
+  TROUPE_RETURN_IF_FAILED(check_numbers(path, survey));
+  return survey;
+}
+
 }  // namespace
 
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path) {
-  TROUPE_ASSIGN(const auto lines, beginning_of(disk, path));
-  TableSurvey survey;
-  survey.delimiter = delimiter_of(lines);
-  survey.has_header = has_header(lines, survey.delimiter);
-  const Fields first = fields_of(lines.front(), survey.delimiter);
-  for (size_t i = 0; i < first.size(); ++i)
-    survey.columns.emplace_back().name = survey.has_header ? first[i] : "column_" + std::to_string(i + 1);
-  TROUPE_RETURN_IF_FAILED(read_rows(disk, path, survey));
-  TROUPE_RETURN_IF_FAILED(check_numbers(path, survey));
-  return survey;
+  bool has_bad_quotes = false;
+  auto survey = survey_with(disk, path, true, has_bad_quotes);
+  if (!has_bad_quotes && (!survey || survey->columns.size() > 1)) return survey;
+  // With the right delimiter a quote may have been open, so that a wrong one, which yields one column, was found.
+  auto plain = survey_with(disk, path, false, has_bad_quotes);
+  const bool is_better = !survey || (plain && plain->columns.size() > survey->columns.size());
+  return is_better ? plain : survey;
 }
 
 }  // namespace troupe::data

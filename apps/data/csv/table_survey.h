@@ -31,14 +31,15 @@ struct SurveyedColumn {
 
 struct TableSurvey {
   char delimiter = ',';
+  bool has_quotes = true;  ///< whether fields may be in quotes
   bool has_header = false;
   int64_t rows = 0;  ///< without the header
   std::vector<SurveyedColumn> columns;
 };
 
-/// Reads a file. The delimiter is the one by which the first lines have the most columns, the same number each; the first row is
+/// Reads a file. The delimiter is the one by which the first rows have the most columns, the same number each; the first row is
 /// a header if a column whose other fields are numbers or gaps has a word there, or if its fields are words that do not occur
-/// again.
+/// again. If fields begin with quotes that nothing ends, quotes are characters like others.
 /// Fails with the error of the disk, and with DataLoss if there are no rows, or a row has another number of columns than the
 /// first, or the numbers of a column have decimal commas.
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path);

@@ -1,8 +1,9 @@
 // The format csv: text with one sample per row. Without data.columns its columns are numbers, the features, optionally a label,
 // and optionally one column of text, such as words or a list of numbers (apps/data/ragged/row_parser.h); with it, columns of
-// several types are chosen by name. Errors name row and column, which are counted from 1; a row is a line of the file. Empty
-// lines are skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes stand for one. The lines of
-// a file whose name ends with .jsonl are JSON objects, whose members are the columns.
+// several types are chosen by name. Errors name row and column, which are counted from 1; the number of a row is that of the line
+// in which it begins. Empty lines are skipped. Lines may end with CRLF, and fields may be in quotes, inside of which two quotes
+// stand for one, and lines may end (RFC 4180). The lines of a file whose name ends with .jsonl are JSON objects, whose members are
+// the columns.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "apps/data/convert/convert.h"
 #include "apps/data/csv/csv_layout.h"
+#include "apps/data/csv/csv_lines.h"
 #include "apps/data/csv/csv_objects.h"
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/decimal_comma.h"
@@ -18,7 +20,6 @@
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
 #include "apps/data/numbers.h"
-#include "apps/data/text_lines.h"
 #include "apps/text/escaped.h"
 #include "graph/ops/op_table.h"
 #include "kernels/ops/strings/utf8.h"
@@ -42,6 +43,8 @@ constexpr config::Key csv_keys[] = {
     {"data.names", Kind::Strings, "the names of all columns, for files whose first row is a sample", {.when = "format=csv"}},
     {"data.delimiter", Kind::Choice, "character between columns",
      {.initial = "\",\"", .choices = ",|;|\t| ", .when = "format=csv"}},
+    {"data.quotes", Kind::Boolean, "whether fields may be in quotes, with delimiters and ends of lines in them; false: a quote is a character like others",
+     {.initial = "true", .when = "format=csv"}},
     {"data.label_names", Kind::Strings,
      "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number. For images, the names of the folders, which are the default",
      {.when = "format=csv|images"}},
@@ -71,13 +74,16 @@ class CsvReader final : public RecordReader {
  public:
   /// Without a disk the lines are the objects of a request.
   CsvReader(Disk* disk, std::shared_ptr<InputFile> file, const SourceFile& source)
-      : RecordReader("csv", {file}), disk_(disk), lines_(std::move(file)), source_(source),
+      : RecordReader("csv", {file}), disk_(disk), source_(source),
         label_names_(option<std::vector<std::string>>(source.options, "label_names", {})),
-        delimiter_(option<std::string>(source.options, "delimiter", ",").front()), row_(delimiter_) {
+        delimiter_(option<std::string>(source.options, "delimiter", ",").front()),
+        has_quotes_(option<bool>(source.options, "quotes", true)),
+        is_json_(!disk || format_of_name(source.path) == "jsonl"),
+        lines_(std::move(file), delimiter_, has_quotes_ && !is_json_),
+        row_(delimiter_, has_quotes_ || is_json_) {
     auto names = option<std::vector<std::string>>(source.options, "names", {});
     const bool takes_more = names.empty() || has_csv_header(source.options);
-    if (!disk || format_of_name(source.path) == "jsonl")
-      json_.emplace(delimiter_, std::move(names), takes_more);
+    if (is_json_) json_.emplace(delimiter_, std::move(names), takes_more);
   }
 
   /// Determines the columns from the first row.
@@ -451,7 +457,7 @@ class CsvReader final : public RecordReader {
   std::string place(size_t column) const { return place() + ", " + layout_.name_of(column); }
 
   ReaderPosition tell() const override {
-    return {.record = record_, .offset = lines_.offset(), .row = lines_.row()};
+    return {.record = record_, .offset = lines_.offset(), .row = lines_.lines()};
   }
   Status seek(const ReaderPosition& position) override {
     TROUPE_RETURN_IF_FAILED(check_offset(position, lines_.file()));
@@ -461,10 +467,11 @@ class CsvReader final : public RecordReader {
   }
 
   Disk* const disk_;
-  TextLines lines_;
   const SourceFile source_;
   std::vector<std::string> label_names_;
   const char delimiter_;
+  const bool has_quotes_, is_json_;
+  CsvLines lines_;
   std::optional<JsonRows> json_;  ///< set if the lines are JSON
   CsvRow row_;
   std::string_view row_text_;  ///< the current row, unless it is JSON
