@@ -102,7 +102,8 @@ constexpr LayerNote notes[] = {
      "mean over the classes that occur."},
     {"quantile_loss", "predicted, label",
      "The pinball loss (Koenker and Bassett 1978): the prediction becomes this quantile of the label."},
-    {"r2", "predicted, label", "The share of the variance of the label that is predicted."},
+    {"r2", "predicted, label",
+     "The share of the variance of the label that is predicted; the mean of those of several numbers."},
     {"recall", "logits, label",
      "The share of the samples of class 1 that are predicted to be, if there are two classes; otherwise the "
      "mean over the classes that occur."},

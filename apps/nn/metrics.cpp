@@ -115,17 +115,38 @@ double area_under_curve(Means means) {
 
 // ---- Numbers
 
-/// The means of the squared error, the label, and its square.
-Output moments(const Scope& scope, Output predicted, Output label) {
+Output mean_square_error(const Scope& scope, Output predicted, Output label) {
   const auto [p, y] = compared_numbers(scope, "the metric", predicted, label);
-  const Output of_p = cast(scope, p, f64), of_y = cast(scope, y, f64);
-  return stack(scope, {mean(scope, square(scope, sub(scope, of_p, of_y))), mean(scope, of_y),
-                       mean(scope, square(scope, of_y))});
+  return expand_dims(scope, mean(scope, square(scope, sub(scope, cast(scope, p, f64), cast(scope, y, f64)))),
+                     0);
 }
 
+/// The means over the samples, for each of their numbers, of the squared error, the label, and its square.
+Output moments(const Scope& scope, Output predicted, Output label) {
+  const auto [p, y] = compared_numbers(scope, "the metric", predicted, label);
+  const auto rows = [&](Output of) {
+    const Output samples = slice(scope, shape(scope, of), {0}, {1});
+    const Output rest = scope.constant(Tensor::vector<int32_t>({-1}));
+    return reshape(scope, cast(scope, of, f64), concat(scope, {samples, rest}, 0));
+  };
+  const Output of_p = rows(p), of_y = rows(y);
+  return concat(scope,
+                {mean(scope, square(scope, sub(scope, of_p, of_y)), 0), mean(scope, of_y, 0),
+                 mean(scope, square(scope, of_y), 0)},
+                0);
+}
+
+/// Returns the mean over the numbers of a sample, without those that do not vary.
 double r_squared(Means means) {
-  const double variance = means[2] - means[1] * means[1];
-  return variance > 0 ? 1 - means[0] / variance : undefined;
+  const size_t count = means.size() / 3;
+  double sum = 0, varying = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double variance = means[2 * count + i] - means[count + i] * means[count + i];
+    if (!(variance > 0)) continue;
+    sum += 1 - means[i] / variance;
+    ++varying;
+  }
+  return varying > 0 ? sum / varying : undefined;
 }
 
 double root_mean_squared_error(Means means) { return std::sqrt(means[0]); }
@@ -158,9 +179,11 @@ std::span<const SetMetric> set_metrics() {
       {"f1", "the harmonic mean of precision and recall", class_counts, f1},
       {"perplexity", "exp of the cross entropy", mean_cross_entropy, perplexity},
       {"precision", "the share of the samples predicted to be of a class that are", class_counts, precision},
-      {"r2", "the share of the variance of the label that is predicted", moments, r_squared},
+      {"r2", "the share of the variance of the label that is predicted; the mean of those of several numbers",
+       moments, r_squared},
       {"recall", "the share of the samples of a class that are predicted to be", class_counts, recall},
-      {"root_mean_squared_error", "the root of the mean squared error", moments, root_mean_squared_error},
+      {"root_mean_squared_error", "the root of the mean squared error", mean_square_error,
+       root_mean_squared_error},
   }};
   return metrics;
 }

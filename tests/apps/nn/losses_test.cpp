@@ -173,6 +173,10 @@ BOOST_AUTO_TEST_CASE(metrics_of_all_samples) {
   BOOST_TEST(
       metric("r2", Tensor::vector<float>(predicted), Tensor::vector<float>(label)) == -0.002949833869934082,
       boost::test_tools::tolerance(1e-4));
+  // The mean over two numbers of a sample: 1 - 1 / 5, and 1.
+  BOOST_TEST(
+      metric("r2", matrix({1, 10, 2, 20, 3, 60, 5, 10}, 2), matrix({1, 10, 2, 20, 3, 60, 4, 10}, 2)) == 0.9,
+      boost::test_tools::tolerance(1e-6));
   BOOST_TEST(metric("root_mean_squared_error", matrix(predicted, 1), Tensor::vector<float>(label)) ==
                  std::sqrt(1.328125),
              boost::test_tools::tolerance(1e-6));
