@@ -290,6 +290,8 @@ int train(const TrainArguments& arguments) {
     print_json(as_json(*result));
   else
     print_summary(*result);
+  if (arguments.quiet && !arguments.run.json && !result->reason.empty())
+    std::fprintf(stderr, "troupe: %s\n", result->reason.c_str());
   if (result->ending == train::Ending::Stopped) {
     print_stopped(*result);
     return exit_code_of(stop_signal());

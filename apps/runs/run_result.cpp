@@ -28,6 +28,7 @@ nlohmann::ordered_json as_json(const train::TrainingResult& result) {
       {"ending", name(result.ending)},     {"steps", result.steps}, {"epochs", result.epochs},
       {"seconds", result.seconds},         {"loss", result.loss},   {"train/loss", result.epoch_loss},
       {"input_share", input_share(result)}};
+  if (!result.reason.empty()) object["reason"] = result.reason;
   for (const auto& [key, value] : result.evaluation) object[key] = value;
   object["folder"] = result.folder;
   object["checkpoint"] = result.checkpoint.empty() ? nullptr : nlohmann::ordered_json(result.checkpoint);

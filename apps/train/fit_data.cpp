@@ -117,6 +117,7 @@ Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& g
           " of its samples, first in sample " + std::to_string(first_missing) +
           "; data.unlabelled = \"skip\" leaves them out, or NA is a class if it is one of data.label_names");
   }
+  if (classes.empty()) return data_loss(options.train.front() + ": there are no samples with a label");
   return in_order({classes.begin(), classes.end()});
 }
 

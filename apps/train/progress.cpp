@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <sstream>
+#include <utility>
 
 namespace troupe::train {
 namespace {
@@ -39,17 +40,26 @@ std::optional<Best> read_best(std::istringstream& from) {
 
 }  // namespace
 
-std::string change_of_samples(int64_t before, int64_t now) {
-  if (before == 0 || before == now) return {};
-  return "the training data has " + std::to_string(now) + " samples, and had " + std::to_string(before) +
-         " before: epochs and batches are not those of the run so far, and scores cannot be compared with "
-         "its";
+std::string Progress::go_on_with(int64_t samples_now, uint64_t steps_per_epoch_now) {
+  const int64_t samples_before = std::exchange(samples, samples_now);
+  const uint64_t steps_before = std::exchange(steps_per_epoch, steps_per_epoch_now);
+  if (samples_before != 0 && samples_before != samples_now)
+    return "the training data has " + std::to_string(samples_now) + " samples, and had " +
+           std::to_string(samples_before) +
+           " before: epochs and batches are not those of the run so far, and scores cannot be compared with "
+           "its";
+  if (steps_before == 0 || steps_before == steps_per_epoch_now) return {};
+  return "an epoch has " + std::to_string(steps_per_epoch_now) + " steps, and had " +
+         std::to_string(steps_before) + " before: step " + std::to_string(step) + " is in epoch " +
+         std::to_string(step / steps_per_epoch_now + 1) + ", and was in epoch " +
+         std::to_string(step / steps_before + 1);
 }
 
 std::string to_note(const Progress& progress) {
   return "step " + std::to_string(progress.step) + " best_epoch " + text(progress.early_stop) +
          " plateau_epoch " + text(progress.plateau) + " epoch_loss " + exact(progress.epoch_loss.sum) + ' ' +
-         std::to_string(progress.epoch_loss.rounds) + " samples " + std::to_string(progress.samples);
+         std::to_string(progress.epoch_loss.rounds) + " samples " + std::to_string(progress.samples) +
+         " steps_per_epoch " + std::to_string(progress.steps_per_epoch);
 }
 
 Result<Progress> from_note(const std::string& note) {
@@ -77,6 +87,10 @@ Result<Progress> from_note(const std::string& note) {
   if (!(text >> samples)) return progress;  // and those after them before the samples
   text >> progress.samples;
   if (samples != "samples" || !text) return refuse();
+  std::string steps;
+  if (!(text >> steps)) return progress;  // and those before these end here
+  text >> progress.steps_per_epoch;
+  if (steps != "steps_per_epoch" || !text) return refuse();
   return progress;
 }
 

@@ -36,11 +36,12 @@ struct Progress {
   /// Of the metric that train.plateau monitors; `epoch` is that of the last lowering of the learning rate if that was later.
   Best plateau;
   EpochLoss epoch_loss;
-  int64_t samples = 0;  ///< the number of those to train on; 0: not known
-};
+  int64_t samples = 0;           ///< the number of those to train on; 0: not known
+  uint64_t steps_per_epoch = 0;  ///< 0: not known
 
-/// Returns a warning for the user if a run goes on with another number of samples than it had; empty: it does not.
-std::string change_of_samples(int64_t before, int64_t now);
+  /// Says with which numbers the run goes on. Returns a warning for the user if they are others than before; otherwise empty.
+  std::string go_on_with(int64_t samples_now, uint64_t steps_per_epoch_now);
+};
 
 std::string to_note(const Progress& progress);
 /// Fails with DataLoss if the note was not made by to_note().

@@ -55,6 +55,7 @@ enum class Ending : uint8_t { Completed, EarlyStopped, Stopped, Diverged };
 
 struct TrainingResult {
   Ending ending = Ending::Completed;
+  std::string reason;  ///< why the training diverged; otherwise empty
   uint64_t steps = 0, epochs = 0;
   double seconds = 0;        ///< the time of training steps and evaluations
   double step_seconds = 0;   ///< the time of training steps

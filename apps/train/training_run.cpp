@@ -54,7 +54,7 @@ class Run {
         batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
         runtime_(runtime_options(config, options)), links_(runtime_, options),
         nodes_(runtime_, options.cluster) {
-    progress_.samples = data_.train->samples();
+    progress_.go_on_with(data_.train->samples(), per_epoch());
     monitor_.set_probe([this] { return nodes_.states(); });
     if (options.control && with_workers()) control_role_.emplace(runtime_, *options.control);
   }
@@ -286,8 +286,7 @@ class Run {
   /// Takes over the progress of a checkpoint from which the variables have been restored.
   Status follow(const RestoredCheckpoint& checkpoint) {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
-    const int64_t samples = data_.train->samples();
-    const std::string warning = change_of_samples(std::exchange(progress_.samples, samples), samples);
+    const std::string warning = progress_.go_on_with(data_.train->samples(), per_epoch());
     if (!warning.empty()) print(warning);
     const auto former = restore_former_names(runtime_, *session_, *graph_, checkpoint);
     for (const auto& variable : checkpoint.missing) {
@@ -385,9 +384,7 @@ class Run {
   }
 
   void end_diverged() {
-    result_.ending = Ending::Diverged;
-    progress_.epoch_loss.add(result_.loss);
-    print(
+    diverge(
         fmt::format("stopped at step {}, because the loss is {:g}; a lower train.optimizer.lr than {:g}, or "
                     "train.clip, may help, or the data have numbers that are not finite; --set "
                     "train.check_finite=true names the op where they come up first",
@@ -396,10 +393,15 @@ class Run {
 
   /// Ends a training that checks numbers (train.check_finite).
   void end_not_finite(const Status& failure) {
-    result_.ending = Ending::Diverged;
     result_.loss = std::numeric_limits<double>::quiet_NaN();
+    diverge(fmt::format("stopped after step {}: {}", progress_.step, failure.message()));
+  }
+
+  void diverge(const std::string& why) {
+    result_.ending = Ending::Diverged;
+    result_.reason = why;
     progress_.epoch_loss.add(result_.loss);
-    print(fmt::format("stopped after step {}: {}", progress_.step, failure.message()));
+    print(why);
   }
 
   /// If the run file says so, goes on with the weights of an older step and the batches that follow. Returns false if it does

@@ -80,6 +80,15 @@ BOOST_AUTO_TEST_CASE(checkpoints_at_long_intervals_are_kept_for_good) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_goes_on_with_other_batches_says_what_epochs_are_now) {
+  output_of(run("train", "kept", set({"train.max_epochs=1"})));
+  const std::string output =
+      output_of(run("train", "kept", set({"train.max_epochs=2", "data.batch=32"}, {"--resume", "auto"})));
+  BOOST_TEST(
+      output.find("steps, and had 23 before: step 23 is in epoch 1, and was in epoch 2") != std::string::npos,
+      output);
+}
+
 BOOST_AUTO_TEST_CASE(the_state_of_the_last_step_is_saved_once) {
   output_of(run("train", "kept",
                 set({"train.max_steps=4", "train.checkpoint={every=\"2 steps\", keep=5}",
