@@ -86,18 +86,22 @@ Status check_own_keys(const SweepArguments& arguments) {
   return {};
 }
 
-/// Fails with InvalidArgument if a key that is tried does not exist.
-Status check_keys(const SweepArguments& arguments, const std::vector<std::string>& settings) {
+/// Fails with InvalidArgument if a key that is tried does not exist, or does not take a value that is tried.
+Status check_tried(const SweepArguments& arguments, const std::vector<std::string>& settings) {
   RunFile file = arguments.train.run;
   file.set.insert(file.set.end(), settings.begin(), settings.end());
   RealDisk disk;
   TROUPE_ASSIGN(const auto text, runs::read_run_file(disk, file.file));
   const auto parsed = runs::parse_run_file(text, file.set);
   const std::string mistake = parsed ? std::string() : parsed.status().text();
-  if (mistake.find("unknown key") == std::string::npos) return {};
   constexpr std::string_view option = "--set ";
-  const size_t at = mistake.find(option), begin = at == std::string::npos ? 0 : at + option.size();
-  return invalid_argument("--try " + mistake.substr(begin, mistake.find('\n', begin) - begin));
+  for (const std::string& key : arguments.keys) {
+    const size_t at = mistake.find(std::string(option) + key.substr(0, key.find('=')));
+    if (at == std::string::npos) continue;
+    const size_t begin = at + option.size();
+    return invalid_argument("--try " + mistake.substr(begin, mistake.find('\n', begin) - begin));
+  }
+  return {};
 }
 
 /// Runs the trials of a sweep, one after the other, in the processes that it starts for the first one.
@@ -166,7 +170,9 @@ class Trials {
     trial.seconds += result.seconds;
     folder = result.folder;
     TROUPE_ASSIGN(const double score, score_of(result));
-    if (!std::isfinite(score)) return Status(Code::OutOfRange, arguments_.metric + " is not finite");
+    if (!std::isfinite(score))
+      return Status(Code::OutOfRange,
+                    result.reason.empty() ? arguments_.metric + " is not finite" : result.reason);
     return score;
   }
 
@@ -266,8 +272,9 @@ int sweep(SweepArguments& arguments) {
     return failed(mistake, json, bad_usage);
   const auto trials = plan(arguments);
   if (!trials) return failed(trials.status(), json, bad_usage);
-  if (const Status mistake = check_keys(arguments, trials->front()); !mistake.ok())
-    return failed(mistake, json, bad_usage);
+  for (const auto& settings : *trials)
+    if (const Status mistake = check_tried(arguments, settings); !mistake.ok())
+      return failed(mistake, json, bad_usage);
   Trials runs(arguments);
   const auto results = train::sweep(*trials, arguments.options, [&](train::Trial& trial, int64_t epochs) {
     return runs.run(trial, epochs);

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(the_best_trial_comes_first_in_one_process_and_in_a_cluster)
        {Arguments{}, Arguments{"--local", "ps=1,worker=2", "--set", "train.replication={mode=\"sync\"}"}}) {
     auto arguments =
         run("sweep", "swept",
-            {"--try", "train.optimizer.lr=1e-5,1e-2,-1", "--set", "train.max_epochs=2", "--json"});
+            {"--try", "train.optimizer.lr=1e-5,1e-2,1e30", "--set", "train.max_epochs=2", "--json"});
     arguments.insert(arguments.end(), where.begin(), where.end());
     Program program(test::troupe_program(), arguments);
     BOOST_TEST_REQUIRE(program.end() == 0, program.output());
@@ -140,8 +140,8 @@ BOOST_AUTO_TEST_CASE(trials_go_on_from_where_they_were) {
 }
 
 BOOST_AUTO_TEST_CASE(the_mean_of_the_last_epoch_counts_and_failures_have_reasons) {
-  const Arguments options = {"--try", "train.optimizer.lr=1e-2,-1", "--metric", "train/loss",
-                             "--set", "train.max_epochs=2"};
+  const Arguments options = {
+      "--try", "train.optimizer.lr=1e-2,1e30", "--metric", "train/loss", "--set", "train.max_epochs=2"};
   const auto with = [&](const std::string& more) {
     Arguments all = options;
     all.push_back(more);
@@ -154,7 +154,17 @@ BOOST_AUTO_TEST_CASE(the_mean_of_the_last_epoch_counts_and_failures_have_reasons
   nlohmann::json last;
   for (std::string line; std::getline(metrics, line);) last = nlohmann::json::parse(line);
   BOOST_TEST(trial["train/loss"] == last["train/loss"]);
-  BOOST_TEST(with("-q").find("expected a number, above 0; found -1.0\n") != std::string::npos);
+  BOOST_TEST(with("-q").find("a lower train.optimizer.lr than 1e+30") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_value_that_a_key_does_not_take_is_refused_before_the_first_trial) {
+  for (const std::string bad : {"-1", "abc"}) {
+    Program program(test::troupe_program(),
+                    run("sweep", "refused", {"--try", "train.optimizer.lr=1e-2," + bad}));
+    BOOST_TEST(program.end() == 2, program.output());
+    BOOST_TEST(program.output().find("--try train.optimizer.lr: ") != std::string::npos, program.output());
+  }
+  BOOST_TEST(!std::filesystem::exists(folder.path() + "/refused"));
 }
 
 BOOST_AUTO_TEST_CASE(with_folds_the_mean_over_the_parts_that_are_held_out_counts) {
