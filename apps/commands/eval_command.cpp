@@ -31,6 +31,10 @@ int eval(EvalArguments arguments) try {
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
   runs::LabelledFiles& what = arguments.what;
+  if (!what.part.empty() && !what.files.empty())
+    return failed(invalid_argument(
+                      "--on names samples of the run file, but files are given, too; leave out one of them"),
+                  json);
   if (what.part.empty() && run->config) what.part = runs::default_part(*run->config);
   const auto samples = runs::samples_to_evaluate(disk, *run, what);
   if (!samples) return failed_to_load(samples.status(), json);

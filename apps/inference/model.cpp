@@ -115,8 +115,11 @@ struct Model::Impl {
     for (const ModelSignature& signature : signatures) names.push_back(signature.name);
     std::string known;
     for (const std::string_view one : names) known += (known.empty() ? "" : ", ") + std::string(one);
+    const bool lacks_outputs = name == Model::predict && known == Model::evaluate;
     throw Error(not_found("the model in " + source.model + " has no signature '" + std::string(name) + "'; " +
-                          (known.empty() ? "it has none" : "it has " + known)));
+                          (known.empty()   ? "it has none"
+                           : lacks_outputs ? "model.outputs of its run file says what a model yields"
+                                           : "it has " + known)));
   }
 
   /// Compiles a signature when it is used for the first time.

@@ -47,7 +47,8 @@ Result<ModelSource> read_graph(Disk& disk, const std::string& folder, const std:
 Result<std::vector<std::string>> checkpoints_of(Disk& disk, const std::string& run) {
   const CheckpointFiles files(disk, checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
-  if (names.empty()) return not_found("the run " + run + " has no checkpoint yet in its folder");
+  if (names.empty())
+    return not_found("the run " + run + " has no checkpoint: it has not saved one yet, or it diverged");
   std::vector<std::string> paths;
   for (auto name = names.rbegin(); name != names.rend(); ++name) paths.push_back(files.path(*name));
   return paths;

@@ -65,6 +65,10 @@ class Builder {
     result.mistake = check_classes(graph_, config_, model, columns_);
     result.labels = range_of_labels(graph_, config_, model);
     add(warnings_of_scores(config_));
+    if (outputs.empty())
+      add(
+          {"the trained model will yield nothing: what it predicts does not follow from the loss; list it in "
+           "[model.outputs]"});
     std::vector<Output> yielded;
     for (const auto& [name, output] : outputs) yielded.push_back(output);
     add(warnings_of_unused(graph_, config_, model, std::move(yielded)));

@@ -262,8 +262,9 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_predicted_is_said) {
   says({"predict", path("refusing"), path("none.csv")}, 3, "none.csv");
   says({"predict", path("none"), narrow}, 2, "none");
   says({"eval", path("refusing"), "--on", "test"}, 2, "the run file names no files for testing, data.test");
+  says({"eval", path("refusing"), narrow, "--on", "valid"}, 2, "--on names samples of the run file");
   fs::remove_all(path("refusing") + "/001/checkpoints");
-  says({"predict", path("refusing"), narrow}, 2, "has no checkpoint yet");
+  says({"predict", path("refusing"), narrow}, 2, "has no checkpoint: it has not saved one yet");
 }
 
 // Exports.
