@@ -49,7 +49,14 @@ Result<std::string> write_first(Disk& disk, const InitArguments& arguments) {
   const std::string to = arguments.to.empty() ? table.stem().string() + ".toml" : arguments.to;
   if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, to));
   TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.table));
-  if (!disk.info(arguments.table))
+  const auto info = disk.info(arguments.table);
+  if (info && info->is_folder)
+    return invalid_argument(
+        arguments.table +
+        " is a folder, and init reads a table; for images in a folder for each class write "
+        "format = \"images\" and train = [\"" +
+        arguments.table + "\"] in [data], as examples/shapes.toml does");
+  if (!info)
     return not_found("there is no file '" + arguments.table + "'" +
                      config::nearest_beside(disk, arguments.table));
   TROUPE_ASSIGN(const auto survey, data::survey_table(disk, arguments.table));

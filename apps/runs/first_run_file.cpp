@@ -122,7 +122,8 @@ class Writer {
       else if (is_text(column))
         texts_.push_back({&column, {}});
       else
-        left_out_.emplace_back(column.name, "words with many different values");
+        left_out_.emplace_back(column.name,
+                               "words with many different values, such as " + quoted(*column.values.begin()));
     }
     if (has_features() || !texts_.empty()) return {};
     std::string reasons;
