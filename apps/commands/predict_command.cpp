@@ -21,7 +21,8 @@ struct PredictArguments {
   TrainedRunOptions run;
   std::vector<std::string> files, outputs, keep;
   bool probabilities = false, force = false;
-  std::string to;  ///< empty: the standard output, as csv
+  std::string part;  ///< of the run file, instead of files
+  std::string to;    ///< empty: the standard output, as csv
 };
 
 bool is_probabilities(const std::string& output) { return output.ends_with("probabilities"); }
@@ -68,21 +69,40 @@ Status print_csv(data::SampleStream& samples, const std::string& header) {
   }
 }
 
+/// Fails with InvalidArgument unless either files or samples of the run file are to be predicted.
+Status check_what(const PredictArguments& arguments) {
+  if (arguments.files.empty() && arguments.part.empty())
+    return invalid_argument("there is nothing to predict: name files, or write --on train, valid or test");
+  if (arguments.part.empty()) return {};
+  if (!arguments.files.empty())
+    return invalid_argument(
+        "--on names samples of the run file, but files are given, too; leave out one of them");
+  if (!arguments.keep.empty())
+    return invalid_argument("--keep takes columns of files that are given; with --on the labels are kept");
+  return {};
+}
+
 int predict(const PredictArguments& arguments) try {
   ModelDisk models{arguments.run.run};
   Disk& disk = *models;
   const bool json = arguments.run.json;
+  if (const Status status = check_what(arguments); !status.ok()) return failed(status, json, bad_usage);
   if (!arguments.force && !arguments.to.empty())
     if (const Status status = check_free(disk, arguments.to); !status.ok())
       return failed(status, json, bad_usage);
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
-  auto set = runs::samples_to_predict(disk, *run, arguments.files);
+  const bool has_files = arguments.part.empty();
+  auto set = has_files
+                 ? runs::samples_to_predict(disk, *run, arguments.files)
+                 : runs::samples_to_evaluate(disk, *run, {.files = {}, .labels = {}, .part = arguments.part});
   if (!set) return failed_to_load(set.status(), json);
   Result<data::Dataset> kept = data::Dataset();
+  if (!has_files) kept = runs::kept_labels(*run, **set);
   if (!arguments.keep.empty()) kept = runs::kept_columns(disk, *run, arguments.files, arguments.keep);
   if (!kept) return failed_to_load(kept.status(), json);
   const auto file_of = [&](int64_t sample) -> std::string {  // fails unless the samples are images
+    if (!has_files) return {};
     const auto files = runs::kept_columns(disk, *run, arguments.files, {"file"});
     return files ? files->columns()[0].values.as<std::string>()[static_cast<size_t>(sample)] : std::string();
   };
@@ -112,11 +132,13 @@ void add_predict_command(CLI::App& app, int& result) {
   auto* command = add_command(app, "predict", "Compute what a trained model yields for the samples of files.",
                               "troupe predict runs/digits/001 new.csv -o classes.csv");
   add_trained_run(*command, arguments->run);
+  command->add_option("files", arguments->files,
+                      "files in the format of the run, with or without labels, or the inputs of the model as "
+                      "one .npz, .jsonl or .npy file");
   command
-      ->add_option("files", arguments->files,
-                   "files in the format of the run, with or without labels, or the inputs of the model as "
-                   "one .npz, .jsonl or .npy file")
-      ->required();
+      ->add_option("--on", arguments->part,
+                   "instead of files: the samples of the run file to use, whose labels are written, too")
+      ->check(CLI::IsMember({"train", "valid", "test"}));
   command->add_option("-o,--out", arguments->to,
                       "file to write: .csv, .jsonl, .npz, .tfrecord; default: the standard output, as csv");
   command->add_flag("--probabilities", arguments->probabilities,

@@ -45,6 +45,29 @@ Result<data::Dataset> texts_of_table(Disk& disk, const data::Options& options) {
   return batches->at(0);
 }
 
+/// Returns the columns of labels that have one size for all samples.
+data::Dataset labels_of(const TrainedRun& run, const data::Dataset& columns) {
+  std::vector<data::Column> labels;
+  for (const data::Input& input : data::all_inputs(run.config->data)) {
+    const Tensor* const values = input.from == data::label_column ? columns.find(input.name) : nullptr;
+    if (!values || columns.find(data::splits_name(input.name))) continue;
+    const auto dims = values->shape().dims().subspan(1);
+    if (std::ranges::count(dims, 0) == 0) labels.push_back({input.name, *values});
+  }
+  return data::Dataset(std::move(labels));
+}
+
+/// Returns the names of classes in place of their numbers, if they have names.
+Tensor with_names_of_classes(const Tensor& labels, const std::vector<std::string>& classes) {
+  if (labels.dtype() != DType::Int32 || labels.shape().rank() != 1) return labels;
+  std::vector<std::string> names;
+  for (const int32_t label : labels.as<int32_t>()) {
+    if (label < 0 || static_cast<size_t>(label) >= classes.size()) return labels;
+    names.push_back(classes[static_cast<size_t>(label)]);
+  }
+  return Tensor::vector(std::span<const std::string>(names));
+}
+
 }  // namespace
 
 Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std::vector<std::string>& files,
@@ -75,6 +98,21 @@ Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std:
         "no column can be kept: the columns have no names; data.header or data.names gives them");
   }
   return texts_of_table(disk, as_texts(std::move(options), names));
+}
+
+Result<data::Dataset> kept_labels(const TrainedRun& run, const data::SampleSet& samples) {
+  constexpr int64_t rows_at_once = 256;
+  TROUPE_ASSIGN(data::Dataset labels,
+                data::allocate_like(labels_of(run, samples.columns()), samples.samples()));
+  const auto batches = samples.batches(rows_at_once, 0, false);
+  for (int64_t i = 0; i < batches->per_epoch(); ++i) {
+    TROUPE_ASSIGN(const data::Dataset batch, batches->at(static_cast<uint64_t>(i)));
+    for (data::Column& column : labels.mutable_columns())
+      data::copy_rows(*batch.find(column.name), column.values, i * rows_at_once);
+  }
+  for (data::Column& column : labels.mutable_columns())
+    column.values = with_names_of_classes(column.values, run.classes());
+  return labels;
 }
 
 }  // namespace troupe::runs

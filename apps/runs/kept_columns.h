@@ -16,4 +16,8 @@ namespace troupe::runs {
 Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std::vector<std::string>& files,
                                    const std::vector<std::string>& names);
 
+/// Returns the labels of samples of the run file, except for those of varying length: names where its classes have names. Fails as
+/// reading the samples does, and with ResourceExhausted if there is too little memory.
+Result<data::Dataset> kept_labels(const TrainedRun& run, const data::SampleSet& samples);
+
 }  // namespace troupe::runs

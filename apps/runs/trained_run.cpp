@@ -351,8 +351,7 @@ Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, c
   }
   if (options.train.empty())
     return invalid_argument(
-        "the run file names no files for testing, data.test; name files (troupe eval RUN FILE), or evaluate "
-        "--on valid or train");
+        "the run file names no files for testing, data.test; name files, or write --on valid or train");
   TROUPE_ASSIGN(auto samples, train::load_data(disk, config));
   if (needs_files || what.part == "train") return samples.train;
   if (!samples.valid) return invalid_argument("the run file holds out no samples for validation, data.valid");

@@ -355,7 +355,7 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"fit", digits}, {"no subcommand 'fit'", "write `troupe train FILE`", "`troupe help` lists"});
   check({"evaluate", none}, {"no subcommand 'evaluate'", "write `troupe eval RUN`"});
   check({"train"}, {"troupe train: missing: file (run file (TOML))", "Example: troupe train"});
-  check({"predict"}, {"troupe predict: missing: run (", "files", "Example: troupe predict"});
+  check({"predict"}, {"troupe predict: missing: run (", "Example: troupe predict"});
   check({"run", digits}, {"digits.toml is a run file, not a graph", "`troupe train"});
   check({"train", test::project_path("examples/iris.csv")}, {"is a table", "`troupe init"});
   check({"train", digits, "--epochs", "5"}, {"'--epochs'", "--set train.max_epochs=VALUE"});

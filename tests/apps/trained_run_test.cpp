@@ -164,6 +164,22 @@ BOOST_AUTO_TEST_CASE(files_with_and_without_labels_have_the_same_predictions) {
   BOOST_TEST(std::abs(scores.at("accuracy").get<double>() - accuracy) < 1e-6);
 }
 
+BOOST_AUTO_TEST_CASE(samples_of_the_run_file_are_predicted_beside_their_labels) {
+  const auto share_right = [&](const std::string& run) {
+    const auto lines = lines_of(output_of({"predict", path(run), "--on", "valid"}));
+    BOOST_TEST(lines.front() == "class,label");
+    double right = 0;
+    for (const std::string& line : lines)
+      right += line.substr(0, line.find(',')) == line.substr(line.find(',') + 1);
+    return right / static_cast<double>(lines.size() - 1);
+  };
+  for (const std::string example : {"digits", "penguins"}) {
+    const Json trained = train(example, brief, example);
+    BOOST_TEST(share_right(example) == trained.at("valid/accuracy").get<double>(),
+               boost::test_tools::tolerance(1e-6));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(predictions_in_every_form) {
   train("forms", brief);
   const std::string in = digits("in.csv", 300, false), csv = path("out.csv"), json = path("out.jsonl"),
@@ -263,6 +279,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_predicted_is_said) {
   says({"predict", path("none"), narrow}, 2, "none");
   says({"eval", path("refusing"), "--on", "test"}, 2, "the run file names no files for testing, data.test");
   says({"eval", path("refusing"), narrow, "--on", "valid"}, 2, "--on names samples of the run file");
+  says({"predict", path("refusing"), narrow, "--on", "valid"}, 2, "--on names samples of the run file");
+  says({"predict", path("refusing")}, 2, "name files, or write --on train, valid or test");
   fs::remove_all(path("refusing") + "/001/checkpoints");
   says({"predict", path("refusing"), narrow}, 2, "has no checkpoint: it has not saved one yet");
 }
