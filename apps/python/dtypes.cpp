@@ -120,6 +120,8 @@ DType to_dtype(py::handle value) {
     for (const Names& entry : names)
       if (text == entry.python) return entry.dtype;
     if (const auto dtype = dtype_from_name(text)) return *dtype;
+    if (text == "int") return dtype_of_class(reinterpret_cast<PyObject*>(&PyLong_Type));
+    if (text == "complex") return dtype_of_class(reinterpret_cast<PyObject*>(&PyComplex_Type));
   }
   if (const DType dtype = dtype_of_class(value); dtype != DType::Invalid) return dtype;
   PyObject* type = nullptr;

@@ -84,6 +84,11 @@ def test_names_of_types(name):
     assert troupe.as_dtype(name) == troupe.float32
 
 
+@pytest.mark.parametrize("type_of_python", [int, float, bool, complex, str])
+def test_names_of_types_of_python_are_the_types(type_of_python):
+    assert troupe.as_dtype(type_of_python.__name__) == troupe.as_dtype(type_of_python)
+
+
 def test_scopes(graph):
     with troupe.name_scope("layer"), troupe.device("/cpu:0"):
         a = troupe.constant(1.0, name="a")
