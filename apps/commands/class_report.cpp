@@ -15,21 +15,9 @@ namespace {
 using report::ClassScore;
 using report::ClassScores;
 using report::Comparison;
+using report::Confusion;
 
 constexpr size_t most_confusions = 10;  ///< in a table
-
-struct Confusion {
-  int64_t label = 0, predicted = 0, samples = 0;
-};
-
-/// Returns the predictions that are wrong, the most frequent ones first.
-std::vector<Confusion> confusions_of(const ClassScores& scores) {
-  std::vector<Confusion> confusions;
-  for (const auto& [classes, samples] : scores.confusions)
-    if (classes.first != classes.second) confusions.push_back({classes.first, classes.second, samples});
-  std::ranges::stable_sort(confusions, std::ranges::greater(), &Confusion::samples);
-  return confusions;
-}
 
 Result<ClassScores> scores_of(const Comparison& comparison) {
   const auto* const predictions = std::get_if<std::vector<report::ClassPrediction>>(&comparison.predictions);
@@ -53,7 +41,7 @@ Result<std::string> class_table(const Comparison& comparison) {
     text += fmt::format("{:<{}}     {:.4f}  {:.4f}  {:.4f}  {:8}  {:9}\n", name(one.label), width,
                         one.precision(), one.recall(), one.f1(), one.labelled, one.predicted);
   text += fmt::format("mean F1 {:.4f}, {} of {} right\n", scores.mean_f1(), scores.right, scores.total);
-  const auto confusions = confusions_of(scores);
+  const auto confusions = scores.mistakes();
   for (const Confusion& one : std::span(confusions).first(std::min(confusions.size(), most_confusions)))
     text += fmt::format("{} taken for {}: {}\n", name(one.label), name(one.predicted), one.samples);
   if (confusions.size() > most_confusions)
@@ -71,7 +59,7 @@ Status add_classes(const Comparison& comparison, nlohmann::ordered_json& object)
                        {"f1", one.f1()},
                        {"labelled", one.labelled},
                        {"predicted", one.predicted}});
-  for (const Confusion& one : confusions_of(scores))
+  for (const Confusion& one : scores.mistakes())
     confusions.push_back({{"label", comparison.class_name(one.label)},
                           {"predicted", comparison.class_name(one.predicted)},
                           {"samples", one.samples}});

@@ -1,8 +1,10 @@
 #include "apps/http/access.h"
 
 #include <openssl/crypto.h>
+#include <strings.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace troupe::http {
 namespace {
@@ -17,15 +19,11 @@ bool is_same(std::string_view a, std::string_view b) {
 }
 
 bool has_token(const AccessOptions& options, const HttpRequest& request) {
-  constexpr std::string_view scheme = "bearer ";
-  const std::string_view given = request.authorization;
-  const bool has_scheme = given.size() > scheme.size() &&
-                          std::equal(scheme.begin(), scheme.end(), given.begin(), [](char small, char any) {
-                            return small == any || small == any + ('a' - 'A');
-                          });
-  if (!has_scheme) return false;
-  return std::ranges::any_of(
-      options.tokens, [token = given.substr(scheme.size())](const auto& one) { return is_same(one, token); });
+  constexpr std::string_view scheme = "Bearer ";  // in small letters, too
+  const std::string& given = request.authorization;
+  if (::strncasecmp(given.c_str(), scheme.data(), scheme.size()) != 0) return false;
+  const std::string_view token = std::string_view(given).substr(scheme.size());
+  return std::ranges::any_of(options.tokens, [&](const auto& one) { return is_same(one, token); });
 }
 
 bool needs_token(const AccessOptions& options, const HttpRequest& request) {
@@ -68,18 +66,16 @@ HttpReply with_headers(Headers headers, HttpReply reply) {
 Result<std::vector<std::string>> read_tokens(Disk& disk, const std::string& path) {
   TROUPE_ASSIGN(const std::string text, read_file(disk, path, max_token_file));
   std::vector<std::string> tokens;
-  size_t number = 0;
-  for (size_t begin = 0; begin < text.size(); ++number) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    std::string token = text.substr(begin, end - begin);
-    begin = end + 1;
+  std::istringstream lines(text);
+  std::string token;
+  for (int number = 1; std::getline(lines, token); ++number) {
     if (token.ends_with('\r')) token.pop_back();
     if (token.empty()) continue;
     const bool is_valid = std::ranges::all_of(token, [](char c) { return c > ' ' && c <= '~'; });
     if (!is_valid)
-      return invalid_argument(path + ", line " + std::to_string(number + 1) +
+      return invalid_argument(path + ", line " + std::to_string(number) +
                               ": a token must consist of visible ASCII characters, without spaces");
-    tokens.push_back(std::move(token));
+    tokens.push_back(token);
   }
   if (tokens.empty()) return invalid_argument(path + " has no token; it must have one in each line");
   return tokens;

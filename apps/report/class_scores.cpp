@@ -1,5 +1,7 @@
 #include "apps/report/class_scores.h"
 
+#include <algorithm>
+
 namespace troupe::report {
 namespace {
 
@@ -24,6 +26,14 @@ double ClassScores::mean_f1() const {
     ++count;
   }
   return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+std::vector<Confusion> ClassScores::mistakes() const {
+  std::vector<Confusion> mistakes;
+  for (const auto& [pair, samples] : confusions)
+    if (pair.first != pair.second) mistakes.push_back({pair.first, pair.second, samples});
+  std::ranges::stable_sort(mistakes, std::ranges::greater(), &Confusion::samples);
+  return mistakes;
 }
 
 ClassScores score(std::span<const ClassPrediction> predictions, int64_t classes) {

@@ -21,6 +21,11 @@ struct ClassScore {
   double f1() const;
 };
 
+/// How many samples with a label are predicted to be of another class.
+struct Confusion {
+  int64_t label = 0, predicted = 0, samples = 0;
+};
+
 struct ClassScores {
   std::vector<ClassScore> classes;                            ///< by class, from 0
   std::map<std::pair<int64_t, int64_t>, int64_t> confusions;  ///< (label, predicted) -> how many; none is 0
@@ -28,6 +33,8 @@ struct ClassScores {
 
   double accuracy() const;
   double mean_f1() const;  ///< over the classes that are labels
+  /// Returns what is taken for something else, the most frequent confusions first.
+  std::vector<Confusion> mistakes() const;
 };
 
 ClassScores score(std::span<const ClassPrediction> predictions, int64_t classes);

@@ -90,15 +90,12 @@ std::string class_table(const Comparison& comparison, const ClassScores& scores)
 }
 
 std::string confused_pairs(const Comparison& comparison, const ClassScores& scores) {
-  std::vector<std::pair<std::pair<int64_t, int64_t>, int64_t>> pairs;
-  for (const auto& confusion : scores.confusions)
-    if (confusion.first.first != confusion.first.second) pairs.push_back(confusion);
-  std::ranges::stable_sort(pairs, [](const auto& a, const auto& b) { return a.second > b.second; });
-  pairs.resize(std::min(pairs.size(), most_pairs));
+  std::vector<Confusion> mistakes = scores.mistakes();
+  mistakes.resize(std::min(mistakes.size(), most_pairs));
   std::string rows;
-  for (const auto& [classes, count] : pairs)
+  for (const Confusion& one : mistakes)
     rows += fmt::format(R"(<tr><td>{}</td><td>{}</td><td class="number">{}</td></tr>)",
-                        name_of(comparison, classes.first), name_of(comparison, classes.second), count);
+                        name_of(comparison, one.label), name_of(comparison, one.predicted), one.samples);
   return "<h3>Most frequent confusions</h3>" +
          table("<th>label</th><th>predicted</th><th class=\"number\">samples</th>", rows);
 }
