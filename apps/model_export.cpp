@@ -37,18 +37,18 @@ std::map<std::string, Tensor> read(Session& session, Graph& graph, const std::ve
 }
 
 runs::TrainedModel trained_model(Session& session, Graph& graph, const Signatures& signatures) {
-  std::map<std::string, interop::Signature> written;
+  interop::MetaGraph model{graph, {}, {}, {}, {}};
   for (const auto& [name, signature] : signatures)
-    written.emplace(name, interop::Signature{signature.method, signature.inputs, signature.outputs});
-  const std::vector<Output> variables = runs::variables_to_export(graph, written);
+    model.signatures.emplace(name, interop::Signature{signature.method, signature.inputs, signature.outputs});
+  const std::vector<Output> variables = runs::variables_to_export(model);
   auto values = read(session, graph, variables);
-  return {
-      .source = {.meta = runs::saved_model_graph(runs::without_parts(graph), std::move(written), variables),
-                 .model = {},
-                 .checkpoints = {}},
-      .values = std::move(values),
-      .checkpoint = {},
-      .config = {}};
+  model.graph = runs::without_parts(graph);  // which may have a node more
+  return {.source = {.meta = runs::saved_model_graph(std::move(model), variables),
+                     .model = {},
+                     .checkpoints = {}},
+          .values = std::move(values),
+          .checkpoint = {},
+          .config = {}};
 }
 
 }  // namespace

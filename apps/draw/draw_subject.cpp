@@ -41,7 +41,7 @@ Result<Subject> read_run(Disk& disk, const DrawArguments& arguments, const OpLib
                   tasks_of(tasks, static_cast<int>(config.devices()))};
   subject.results = results_of(subject.step);
   if (arguments.all || arguments.gradients) return subject;
-  TROUPE_ASSIGN(auto model, runs::build_run_model(config, data.train->columns(), library.ops));
+  TROUPE_ASSIGN(auto model, runs::build_run_model(disk, config, data.train->columns(), library.ops));
   subject.to_place = std::move(subject.graph);
   subject.results = model_results(model.meta);
   subject.graph = std::move(model.meta.graph);

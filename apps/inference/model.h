@@ -54,6 +54,9 @@ class Model {
   /// The names of the signatures that a run has: what the model computes for samples, and for labelled ones its loss, and the sums
   /// from which its metrics are computed.
   static constexpr std::string_view predict = "serving_default", evaluate = "evaluate";
+  /// What a run has beside them if its model divides texts into words or numbers: computes the same as `predict` for rows that have
+  /// been divided, as the training gets them.
+  static constexpr std::string_view predict_parsed = "serving_parsed";
 
   const std::vector<ModelSignature>& signatures() const;
   /// Throws NotFound, naming the nearest signature, if there is none of this name.

@@ -14,7 +14,7 @@
 namespace troupe::runs {
 namespace {
 
-constexpr uint64_t max_config_bytes = uint64_t{1} << 24;
+constexpr uint64_t max_config_bytes = uint64_t{1} << 24, max_asset_bytes = uint64_t{1} << 32;
 
 Status write_whole(Disk& disk, const std::string& path, std::string_view bytes) {
   TROUPE_ASSIGN(NewFile file, NewFile::create(disk, path));
@@ -36,8 +36,21 @@ Status write_variables(Disk& disk, const TrainedModel& model, const std::string&
 
 /// Leaves only what the signatures need of a saved model: others than Troupe's restore more variables, whose values are not read.
 void keep_signatures(interop::MetaGraph& meta) {
-  const std::vector<Output> variables = variables_to_export(meta.graph, meta.signatures);
-  meta = saved_model_graph(without_parts(meta.graph), std::move(meta.signatures), variables);
+  const std::vector<Output> variables = variables_to_export(meta);
+  meta.graph = without_parts(meta.graph);
+  meta = saved_model_graph(std::move(meta), variables);
+}
+
+/// Copies the assets of a model, such as files of words, to the folder of another one.
+Status copy_assets(Disk& disk, const inference::ModelSource& source, const std::string& folder) {
+  if (source.meta.assets.empty()) return {};
+  TROUPE_RETURN_IF_FAILED(make_folders(disk, folder + "/assets"));
+  for (const auto& [name, tensor] : source.meta.assets) {
+    const std::string file = "/assets/" + name;
+    TROUPE_ASSIGN(const std::string bytes, read_file(disk, source.model + file, max_asset_bytes));
+    TROUPE_RETURN_IF_FAILED(write_whole(disk, folder + file, bytes));
+  }
+  return {};
 }
 
 }  // namespace
@@ -77,6 +90,7 @@ Status export_saved_model(Disk& disk, const TrainedModel& model, const std::stri
   TROUPE_RETURN_IF_FAILED(check_no_saved_model(disk, folder));
   TROUPE_RETURN_IF_FAILED(make_folders(disk, folder));
   TROUPE_RETURN_IF_FAILED(write_variables(disk, model, values));
+  TROUPE_RETURN_IF_FAILED(copy_assets(disk, model.source, folder));
   if (!model.config.empty()) {
     const std::string config = folder + '/' + exported_config;
     TROUPE_RETURN_IF_FAILED(make_folders(disk, folder_of(config)));
@@ -87,7 +101,8 @@ Status export_saved_model(Disk& disk, const TrainedModel& model, const std::stri
 
 Status export_onnx(Disk& disk, const TrainedModel& model, const OpLibrary& library, const std::string& file) {
   const auto& signatures = model.source.meta.signatures;
-  const auto signature = signatures.find(std::string(Model::predict));
+  auto signature = signatures.find(std::string(Model::predict_parsed));
+  if (signature == signatures.end()) signature = signatures.find(std::string(Model::predict));
   if (signature == signatures.end())
     return not_found("the model has no signature '" + std::string(Model::predict) +
                      "'; model.outputs of the run file says what a model yields");

@@ -27,8 +27,8 @@ Status check_no_saved_model(Disk& disk, const std::string& folder);
 /// Fails as check_no_saved_model() does.
 Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder);
 
-/// Writes what the signature Model::predict computes to a file in the ONNX format. Fails with NotFound if there is no such
-/// signature, and as to_onnx() does.
+/// Writes what the signature Model::predict_parsed or, if there is none, Model::predict computes to a file in the ONNX format,
+/// whose ops do not divide texts. Fails with NotFound if there is no such signature, and as to_onnx() does.
 Status export_onnx(Disk& disk, const TrainedModel& model, const OpLibrary& library, const std::string& file);
 
 /// Writes the values of the variables to a file in the safetensors format. Fails with Unimplemented if it does not have a dtype.

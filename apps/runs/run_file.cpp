@@ -101,7 +101,7 @@ Result<std::vector<std::string>> warnings_of_run(Disk& disk, const config::RunCo
   if (samples.samples() > 0 && config.batch > samples.samples())
     warnings.push_back("data.batch = " + std::to_string(config.batch) + " is more than the " +
                        std::to_string(samples.samples()) + " samples to train on: a step uses all of them");
-  const auto model = build_run_model(config, samples.columns(), make_op_library()->ops);
+  const auto model = build_run_model(disk, config, samples.columns(), make_op_library()->ops);
   if (!model) return warnings;  // the graph for training has the same mistakes
   TROUPE_RETURN_IF_FAILED(model->mistake);
   if (model->labels) TROUPE_RETURN_IF_FAILED(check_labels(disk, config, data, *model->labels));

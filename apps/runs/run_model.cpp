@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "apps/config/data_map.h"
 #include "apps/config/encoded_columns.h"
 #include "apps/config/model.h"
+#include "apps/config/parsed_rows.h"
 #include "apps/config/windows.h"
 #include "apps/inference/model.h"
 #include "apps/inference/model_source.h"
@@ -32,8 +32,10 @@ bool is_scaled(const RunConfig& config, const data::Input& input) {
 /// Builds the graph. One per model.
 class Builder {
  public:
-  Builder(const RunConfig& config, const data::Dataset& columns, std::shared_ptr<const OpTable> ops)
-      : config_(config), columns_(columns), graph_(std::move(ops)), root_(graph_),
+  /// `ragged` are the ragged columns with their words.
+  Builder(const RunConfig& config, const std::vector<data::RaggedColumn>& ragged,
+          const data::Dataset& columns, std::shared_ptr<const OpTable> ops)
+      : config_(config), ragged_(ragged), columns_(columns), graph_(std::move(ops)), root_(graph_),
         diagnostics_(*config.document) {}
 
   Result<RunModel> build() && {
@@ -49,15 +51,12 @@ class Builder {
     std::vector<std::pair<std::string, Output>> scores = {{"loss", *model.loss}};
     scores.insert(scores.end(), model.metrics.begin(), model.metrics.end());
     std::map<std::string, interop::Signature> signatures;
-    if (!outputs.empty())
-      signatures.emplace(Model::predict, signature("tensorflow/serving/predict", outputs));
-    signatures.emplace(Model::evaluate, signature("troupe/evaluate", scores));
-    std::vector<Output> given;
-    for (const auto& [name, placeholder] : placeholders_) given.push_back(placeholder);
-    RunModel result{saved_model_graph(graph_, std::move(signatures), variables(graph_), given),
-                    warnings_of_broadcasts(graph_, config_, model),
-                    {},
-                    {}};
+    const std::string predicts = "tensorflow/serving/predict";
+    if (!outputs.empty()) signatures.emplace(Model::predict, signature(predicts, outputs, {}));
+    if (!outputs.empty() && !rows_.parsed.empty())
+      signatures.emplace(Model::predict_parsed, signature(predicts, outputs, rows_.parsed));
+    signatures.emplace(Model::evaluate, signature("troupe/evaluate", scores, {}));
+    RunModel result{exported(std::move(signatures)), warnings_of_broadcasts(graph_, config_, model), {}, {}};
     const auto add = [&result](const std::vector<std::string>& warnings) {
       result.warnings.insert(result.warnings.end(), warnings.begin(), warnings.end());
     };
@@ -78,7 +77,6 @@ class Builder {
  private:
   /// Adds placeholders for the columns of the files, and what the model gets of them. Returns the columns of the model.
   Columns inputs() {
-    if (!config_.ragged.empty()) return columns_of_model();
     Columns columns;
     for (const data::Input& input : data::all_inputs(config_.data)) {
       const bool scaled = is_scaled(config_, input);
@@ -92,8 +90,10 @@ class Builder {
       columns = config::encode_columns(config_.data.columns, root_.with_prefix("encode"), columns);
       columns = config::windows_of_samples(config_.data, root_.with_prefix("windows"), columns);
     }
-    return with_known_shapes(
+    columns = with_known_shapes(
         config::build_data_map(config_.map, root_.with_prefix("map"), columns, diagnostics_));
+    rows_ = config::parse_rows(ragged_, root_, columns);
+    return rows_.columns;
   }
 
   /// Says the shapes of the columns that data.map computes. Where they follow from the columns of the files, they are known only by
@@ -117,26 +117,6 @@ class Builder {
   /// Returns whether data.map changes a column, or adds it.
   bool is_mapped(const std::string& column) const {
     return std::ranges::find(config_.map, column, &config::Definition::name) != config_.map.end();
-  }
-
-  Columns columns_of_model() {
-    std::set<std::string> labels;
-    for (const data::Input& input : data::all_inputs(config_.data))
-      if (input.from == data::label_column) labels.insert(input.name);
-    Columns columns;
-    const auto add = [&](const std::string& name, const Tensor& values, bool is_label) {
-      std::vector<int64_t> dims(values.shape().dims().begin(), values.shape().dims().end());
-      dims[0] = unknown_dim;
-      std::ranges::replace(dims, 0, unknown_dim);
-      columns.emplace_back(name, placeholder(name, values.dtype(), PartialShape(std::move(dims))));
-      (is_label ? labels_ : samples_).push_back(columns.back().second);
-    };
-    for (const data::Column& column : columns_.columns()) {
-      const bool is_label = labels.contains(column.name);
-      add(column.name, column.values, is_label);
-      if (column.is_ragged()) add(data::splits_name(column.name), column.row_splits, is_label);
-    }
-    return columns;
   }
 
   Output placeholder(const std::string& name, DType dtype, PartialShape shape) {
@@ -203,27 +183,40 @@ class Builder {
     return predictions(root_, inputs, model.symbols);
   }
 
-  /// Returns a signature with those of the placeholders that its outputs need.
-  interop::Signature signature(std::string method,
-                               const std::vector<std::pair<std::string, Output>>& outputs) const {
+  /// Returns a signature with those of the placeholders that its outputs need. They need nothing of which `given` are made.
+  interop::Signature signature(std::string method, const Columns& outputs, const Columns& given) const {
     interop::Signature signature{std::move(method), {}, {}};
-    std::vector<Output> results;
+    std::vector<Output> results, known;
     for (const auto& [name, output] : outputs) {
       signature.outputs.emplace(name, output);
       results.push_back(output);
     }
-    const std::vector<bool> needed = nodes_needed(graph_, results);
-    for (const auto& [name, input] : placeholders_)
-      if (needed[input.node]) signature.inputs.emplace(name, input);
+    for (const auto& [name, input] : given) known.push_back(input);
+    const std::vector<bool> needed = nodes_needed(graph_, results, known);
+    for (const Columns* const inputs : {&placeholders_, &given})
+      for (const auto& [name, input] : *inputs)
+        if (needed[input.node]) signature.inputs.emplace(name, input);
     return signature;
   }
 
+  interop::MetaGraph exported(std::map<std::string, interop::Signature> signatures) const {
+    interop::MetaGraph model{graph_, {}, {}, {}, {}, std::move(signatures)};
+    const Scope scope(model.graph);
+    if (!rows_.fills.empty())
+      model.init_op = model.graph.node(scope.with_name("init").group(rows_.fills).node).name;
+    std::vector<Output> kept;
+    for (const auto& [name, placeholder] : placeholders_) kept.push_back(placeholder);
+    return saved_model_graph(std::move(model), variables(graph_), kept);
+  }
+
   const RunConfig& config_;
+  const std::vector<data::RaggedColumn>& ragged_;
   const data::Dataset& columns_;
   Graph graph_;
   const Scope root_;
   config::Diagnostics diagnostics_;
-  std::vector<std::pair<std::string, Output>> placeholders_;
+  Columns placeholders_;
+  config::ParsedRows rows_;
   std::vector<Output> samples_, labels_;     ///< placeholders
   std::map<std::string, Output> variables_;  ///< by the names of weights
 };
@@ -238,7 +231,7 @@ RunConfig with_data_for_model(RunConfig config) {
   config.augment.clear();
   config.bucket.reset();
   config.cache = config::Cache::None;
-  if (!config.ragged.empty()) return config;
+  config.ragged.clear();
   config.data.inputs = data::all_inputs(config.data);
   for (data::Input& input : config.data.inputs)
     if (is_scaled(config, input)) input.cast = data::scaled_type(input.cast);
@@ -248,9 +241,10 @@ RunConfig with_data_for_model(RunConfig config) {
   return config;
 }
 
-Result<RunModel> build_run_model(const RunConfig& config, const data::Dataset& columns,
+Result<RunModel> build_run_model(Disk& disk, const RunConfig& config, const data::Dataset& columns,
                                  std::shared_ptr<const OpTable> ops) try {
-  return Builder(config, columns, std::move(ops)).build();
+  TROUPE_ASSIGN(const auto ragged, data::with_words(disk, config.ragged));
+  return Builder(config, ragged, columns, std::move(ops)).build();
 } catch (const Error& error) {
   return error.status();
 }

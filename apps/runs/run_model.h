@@ -13,7 +13,7 @@
 namespace troupe::runs {
 
 /// Returns the run file changed so that its data are what the model takes: the columns of the files, as the format yields them. The
-/// graph of the model scales them, and computes those of data.map. A model with ragged columns takes what the training takes.
+/// graph of the model scales them, and computes those of data.map and data.ragged.
 config::RunConfig with_data_for_model(config::RunConfig config);
 
 /// Returns the names of the classes that a run file gives; none if they have only numbers.
@@ -29,9 +29,10 @@ struct RunModel {
 
 /// Builds the model, for one device. `columns` are those of the samples to train on. The graph restores its variables, which have
 /// the names of those of the training, from files of TensorFlow's checkpoint format V2. Its signatures are Model::predict, if the
-/// run file says what the model yields or if that follows from the loss, and Model::evaluate, which yields "loss" and the metrics.
-/// Fails with InvalidArgument and a location in the run file if the model is wrong.
-Result<RunModel> build_run_model(const config::RunConfig& config, const data::Dataset& columns,
+/// run file says what the model yields or if that follows from the loss, with Model::predict_parsed if there are ragged columns,
+/// and Model::evaluate, which yields "loss" and the metrics. Reads the files of words of ragged columns. Fails with InvalidArgument
+/// and a location in the run file if the model is wrong, and as data::with_words() does.
+Result<RunModel> build_run_model(Disk& disk, const config::RunConfig& config, const data::Dataset& columns,
                                  std::shared_ptr<const OpTable> ops);
 
 /// Writes the model to the folder of a run.

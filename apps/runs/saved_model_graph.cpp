@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "apps/inference/model_source.h"
+#include "apps/inference/saved_names.h"
 #include "apps/nn/saver.h"
 #include "graph/build/needed_part.h"
 #include "graph/build/row_slice.h"
 #include "kernels/constructors.h"
 #include "kernels/core/state.h"
+#include "kernels/tables/table_ops.h"
 
 namespace troupe::runs {
 namespace {
@@ -33,10 +35,26 @@ interop::Saver add_saver(const Scope& root, const std::vector<Output>& variables
           .format = format_v2};
 }
 
+/// Returns, for each node, whether it yields the handle of a table that init_op fills.
+std::vector<bool> filled_tables(const interop::MetaGraph& model) {
+  std::vector<bool> filled(model.graph.size());
+  const Node* const start = model.graph.find(model.init_op);
+  if (!start) return filled;
+  const std::vector<bool> needed = nodes_needed(model.graph, {{start->id, Output::control}});
+  for (const Node& node : model.graph.nodes()) {
+    const auto op = table_op(node.type());
+    const bool fills =
+        op == TableOp::Initialize || op == TableOp::InitializeFromFile || op == TableOp::Import;
+    if (fills && needed[node.id]) filled[inference::source_of(model.graph, node.inputs[0]).node] = true;
+  }
+  return filled;
+}
+
 /// Collects the variables that signatures need, and checks that an exported model can compute them. One per model.
 class NeededVariables {
  public:
-  explicit NeededVariables(const Graph& graph) : graph_(graph) {}
+  explicit NeededVariables(const interop::MetaGraph& model)
+      : graph_(model.graph), filled_(filled_tables(model)) {}
 
   void add(const std::string& name, const interop::Signature& signature) {
     if (signature.outputs.empty())
@@ -66,7 +84,7 @@ class NeededVariables {
       }
   }
 
-  static void check_can_be_exported(const std::string& signature, const Node& node) {
+  void check_can_be_exported(const std::string& signature, const Node& node) const {
     if (node.type() == "Placeholder" || node.type() == "PlaceholderV2")
       throw Error(invalid_argument("the outputs of the signature '" + signature +
                                    "' need this placeholder, which is none of its inputs")
@@ -76,42 +94,57 @@ class NeededVariables {
           unimplemented("a function of this process cannot be exported").at_node(node.type(), node.name));
     const bool makes_handle = node.inputs.empty() && !node.output_types.empty() &&
                               (node.output_types[0].dtype == DType::Resource || node.output_types[0].is_ref);
-    if (makes_handle && !is_variable(node))
-      throw Error(
-          unimplemented("state that is no variable cannot be exported").at_node(node.type(), node.name));
+    if (makes_handle && !is_variable(node) && !filled_[node.id])
+      throw Error(unimplemented("state that is no variable cannot be exported, unless it is a table that the "
+                                "model fills when it is loaded")
+                      .at_node(node.type(), node.name));
   }
 
   const Graph& graph_;
+  const std::vector<bool> filled_;
   std::vector<Output> variables_;
 };
 
-}  // namespace
-
-interop::MetaGraph saved_model_graph(Graph graph, std::map<std::string, interop::Signature> signatures,
-                                     const std::vector<Output>& variables, const std::vector<Output>& kept) {
-  interop::MetaGraph meta{.graph = Graph(graph.ops()),
-                          .tags = {"serve"},
-                          .tensorflow_version = "1.15.0",
-                          .saver = {},
-                          .collections = {},
-                          .signatures = std::move(signatures)};
-  std::vector<Output> roots = kept;
-  if (!variables.empty()) meta.saver = add_saver(Scope(graph), variables, roots);
-  for (const auto& [name, signature] : meta.signatures)
-    for (const auto* const tensors : {&signature.inputs, &signature.outputs})
-      for (const auto& [tensor_name, output] : *tensors) roots.push_back(output);
-  NeededPart part(graph, roots);
-  for (auto& [name, signature] : meta.signatures)
-    for (auto* const tensors : {&signature.inputs, &signature.outputs})
-      for (auto& [tensor_name, output] : *tensors) output = part.moved(output);
-  meta.graph = std::move(part).graph();
-  return meta;
+/// Adds what fills the tables that `roots` need to them, or leaves init_op and assets if there are none.
+void keep_start(interop::MetaGraph& model, std::vector<Output>& roots) {
+  const std::vector<bool> filled = filled_tables(model), needed = nodes_needed(model.graph, roots);
+  bool is_needed = false;
+  for (size_t node = 0; node < filled.size(); ++node) is_needed |= filled[node] && needed[node];
+  if (!is_needed) {
+    model.init_op.clear();
+    model.assets.clear();
+    return;
+  }
+  roots.push_back({model.graph.find(model.init_op)->id, Output::control});
+  for (const auto& [file, tensor] : model.assets) roots.push_back(tensor);
 }
 
-std::vector<Output> variables_to_export(const Graph& graph,
-                                        const std::map<std::string, interop::Signature>& signatures) {
-  NeededVariables needed(graph);
-  for (const auto& [name, signature] : signatures) needed.add(name, signature);
+}  // namespace
+
+interop::MetaGraph saved_model_graph(interop::MetaGraph model, const std::vector<Output>& variables,
+                                     const std::vector<Output>& kept) {
+  model.tags = {"serve"};
+  model.tensorflow_version = "1.15.0";
+  model.collections.clear();
+  model.saver.reset();
+  std::vector<Output> roots = kept;
+  for (const auto& [name, signature] : model.signatures)
+    for (const auto* const tensors : {&signature.inputs, &signature.outputs})
+      for (const auto& [tensor_name, output] : *tensors) roots.push_back(output);
+  keep_start(model, roots);
+  if (!variables.empty()) model.saver = add_saver(Scope(model.graph), variables, roots);
+  NeededPart part(model.graph, roots);
+  for (auto& [name, signature] : model.signatures)
+    for (auto* const tensors : {&signature.inputs, &signature.outputs})
+      for (auto& [tensor_name, output] : *tensors) output = part.moved(output);
+  for (auto& [file, tensor] : model.assets) tensor = part.moved(tensor);
+  model.graph = std::move(part).graph();
+  return model;
+}
+
+std::vector<Output> variables_to_export(const interop::MetaGraph& model) {
+  NeededVariables needed(model);
+  for (const auto& [name, signature] : model.signatures) needed.add(name, signature);
   return needed.variables();
 }
 

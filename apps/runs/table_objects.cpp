@@ -7,7 +7,6 @@
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_objects.h"
 #include "apps/data/file_patterns.h"
-#include "apps/data/ragged/ragged_set.h"
 #include "apps/data/sources.h"
 
 namespace troupe::runs {
@@ -115,13 +114,9 @@ std::shared_ptr<const TableObjects> TableObjects::make(Disk& disk, const Trained
   table->signature_ = *signature;
   const bool has_images = std::ranges::find(config.data.columns, ColumnType::Image, &TableColumn::type) !=
                           config.data.columns.end();
-  const bool is_computed = !config.raw_columns && !(config.map.empty() && config.data.columns.empty());
-  auto options = has_images || is_computed ? std::nullopt : options_for_objects(disk, config.data);
-  auto parsers = data::row_parsers(disk, config.ragged);
-  if (options && parsers) {
+  if (auto options = has_images ? std::nullopt : options_for_objects(disk, config.data)) {
     keep_columns_to_predict(run, *options);
     table->options_ = std::move(*options);
-    table->parsers_ = std::move(*parsers);
     if (table->add_columns(run).ok()) return table;
   }
   table->columns_.clear();
@@ -186,9 +181,7 @@ Result<data::Dataset> TableObjects::rows_of(std::string_view lines, int64_t obje
     for (data::ColumnBuilder& builder : builders) TROUPE_RETURN_IF_FAILED(builder.add(batch));
     left -= batch.samples();
   }
-  TROUPE_ASSIGN(data::Dataset rows, data::finish(builders));
-  if (parsers_.empty()) return rows;
-  return data::with_ragged(rows, parsers_);
+  return data::finish(builders);
 }
 
 Result<std::vector<Tensor>> TableObjects::read(std::string_view lines, int64_t objects,

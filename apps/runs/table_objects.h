@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/data/ragged/row_parser.h"
 #include "apps/runs/trained_run.h"
 
 namespace troupe::runs {
@@ -60,7 +59,6 @@ class TableObjects {
 
   data::Options options_;
   data::SourceFile source_;
-  data::RowParsers parsers_;
   ModelSignature signature_;
   std::vector<Column> columns_;
   std::map<std::string, TableInput> inputs_;

@@ -262,7 +262,7 @@ const ModelSignature* predict_signature(const Model& model) {
 
 void keep_columns_to_predict(const TrainedRun& run, data::Options& options) {
   const ModelSignature* const predict = predict_signature(run.model);
-  if (!run.config || !run.config->raw_columns || !predict) return;
+  if (!run.config || !predict) return;
   std::set<std::string> taken;  // columns
   for (const data::Input& input : data::all_inputs(options))
     if (std::ranges::find(predict->inputs, input.name, &ModelTensor::name) != predict->inputs.end())

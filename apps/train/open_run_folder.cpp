@@ -94,7 +94,7 @@ Result<RunFolder> open_run_folder(const config::RunConfig& config, const std::st
 
 Result<interop::MetaGraph> begin_run_folder(RunFolder& folder, const config::RunConfig& config,
                                             const data::Dataset& columns, const Runtime& runtime) {
-  TROUPE_ASSIGN(auto model, runs::build_run_model(config, columns, runtime.ops()));
+  TROUPE_ASSIGN(auto model, runs::build_run_model(runtime.services().disk(), config, columns, runtime.ops()));
   TROUPE_RETURN_IF_FAILED(folder.begin(config.effective_toml()));
   TROUPE_RETURN_IF_FAILED(folder.keep_location(config.train.checkpoint));
   TROUPE_RETURN_IF_FAILED(runs::save_run_model(runtime.services().disk(), folder.path(), model.meta));

@@ -2,8 +2,10 @@
 
 namespace troupe {
 
-std::vector<bool> nodes_needed(const Graph& graph, const std::vector<Output>& by) {
-  std::vector<bool> needed(graph.size());
+std::vector<bool> nodes_needed(const Graph& graph, const std::vector<Output>& by,
+                               const std::vector<Output>& given) {
+  std::vector<bool> needed(graph.size()), is_given(graph.size());
+  for (const Output& output : given) is_given[output.node] = true;
   std::vector<NodeId> next;
   for (const Output& output : by) next.push_back(output.node);
   while (!next.empty()) {
@@ -11,6 +13,7 @@ std::vector<bool> nodes_needed(const Graph& graph, const std::vector<Output>& by
     next.pop_back();
     if (needed[id]) continue;
     needed[id] = true;
+    if (is_given[id]) continue;
     const Node& node = graph.node(id);
     for (const Output& input : node.inputs) next.push_back(input.node);
     next.insert(next.end(), node.control_inputs.begin(), node.control_inputs.end());

@@ -8,8 +8,10 @@
 
 namespace troupe {
 
-/// Returns, for each node of the graph, whether some of the outputs need it. They may be targets.
-std::vector<bool> nodes_needed(const Graph& graph, const std::vector<Output>& by);
+/// Returns, for each node of the graph, whether some of the outputs need it. They may be targets. Nodes of which an output is
+/// `given` need nothing.
+std::vector<bool> nodes_needed(const Graph& graph, const std::vector<Output>& by,
+                               const std::vector<Output>& given = {});
 
 class NeededPart {
  public:

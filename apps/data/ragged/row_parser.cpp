@@ -45,7 +45,7 @@ struct Words {
 template <class T>
 struct Numbers {
   Status operator()(std::string_view text, std::vector<T>& elements) const {
-    return each_part(text, " ,;\t\r\n", [&](std::string_view part) {
+    return each_part(text, between_numbers, [&](std::string_view part) {
       T number{};
       const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
       bool is_number = error == std::errc() && end == part.data() + part.size();
@@ -101,14 +101,16 @@ struct ExampleFeature {
   template <class From>
   Status append(std::span<const From> values, std::vector<T>& elements) const {
     const std::string expected = "expected numbers of type " + std::string(name(dtype_of<T>));
-    for (const From value : values) {
-      if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>)
-        return wrong("has floats", expected);
-      else if constexpr (std::is_integral_v<T>)
-        if (!std::in_range<T>(value)) return wrong("has " + std::to_string(value), expected);
-      elements.push_back(static_cast<T>(value));
+    if constexpr (std::is_integral_v<T> != std::is_integral_v<From>) {
+      return wrong(std::is_integral_v<T> ? "has floats" : "has integers", expected);
+    } else {
+      for (const From value : values) {
+        if constexpr (std::is_integral_v<T>)
+          if (!std::in_range<T>(value)) return wrong("has " + std::to_string(value), expected);
+        elements.push_back(static_cast<T>(value));
+      }
+      return {};
     }
-    return {};
   }
 };
 
@@ -209,6 +211,15 @@ Result<std::vector<Column>> RowParser::parse(const Tensor& strings) const {
 Result<int64_t> RowParser::length_of(const std::string& text) const {
   return with_rows<int64_t>(column_, vocabulary_, std::span(&text, 1),
                             [](const auto& rows) { return rows.length(0); });
+}
+
+Result<std::vector<RaggedColumn>> with_words(Disk& disk, std::vector<RaggedColumn> columns) {
+  for (RaggedColumn& column : columns) {
+    if (column.vocabulary.empty()) continue;
+    TROUPE_ASSIGN(const Vocabulary vocabulary, Vocabulary::read(disk, column.vocabulary));
+    column.words = vocabulary.words();
+  }
+  return columns;
 }
 
 Result<RowParsers> row_parsers(Disk& disk, const std::vector<RaggedColumn>& columns) {

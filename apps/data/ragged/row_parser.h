@@ -19,7 +19,7 @@ struct RaggedColumn {
   std::string name, from;
   DType dtype = DType::Int32;           ///< float, double, int32 or int64; for words one of the last two
   std::vector<std::string> vocabulary;  ///< files of words (apps/data/ragged/vocabulary.h)
-  /// The key of a feature of integers or floats or, with a vocabulary, of words.
+  /// The key of a feature of integers or floats, as the elements are, or, with a vocabulary, of words.
   std::string feature;
   /// If given, the rows of a batch are filled up to the longest one with this number.
   std::optional<double> pad = {};
@@ -56,6 +56,9 @@ class RowParser {
   RaggedColumn column_;
   std::optional<Vocabulary> vocabulary_;
 };
+
+/// Returns the columns with the words of their files of words. Fails as Vocabulary::read() does.
+Result<std::vector<RaggedColumn>> with_words(Disk& disk, std::vector<RaggedColumn> columns);
 
 using RowParsers = std::vector<std::shared_ptr<const RowParser>>;
 /// Makes a parser for each column.

@@ -12,6 +12,8 @@ namespace troupe::data {
 
 /// The characters between the words of a text.
 constexpr std::string_view between_words = " \t\r\n";
+/// The characters between the numbers of a text.
+constexpr std::string_view between_numbers = " ,;\t\r\n";
 
 /// Calls visit(part) for each part of the text between separators, until one fails.
 template <class Visit>

@@ -25,6 +25,12 @@ Result<Vocabulary> Vocabulary::of(std::span<const std::string> words) {
   return vocabulary;
 }
 
+std::vector<std::string> Vocabulary::words() const {
+  std::vector<std::string> words(ids_.size());
+  for (const auto& [word, id] : ids_) words[static_cast<size_t>(id)] = word;
+  return words;
+}
+
 Status Vocabulary::add_file(Disk& disk, const std::string& file) {
   TROUPE_ASSIGN(auto input, InputFile::open(disk, file));
   TextLines lines(std::move(input));

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "messages/env/disk.h"
 
@@ -25,6 +26,8 @@ class Vocabulary {
     return known == ids_.end() ? size() : known->second;
   }
   int64_t size() const { return static_cast<int64_t>(ids_.size()); }
+  /// Returns the words in the order of their ids.
+  std::vector<std::string> words() const;
 
  private:
   Status add_file(Disk& disk, const std::string& file);
