@@ -1,5 +1,6 @@
 #include "apps/training.h"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "apps/config/cluster_file.h"
 #include "apps/config/mistake_places.h"
 #include "apps/observe/run_monitor.h"
+#include "apps/runs/predicted_samples.h"
 #include "apps/runs/run_file.h"
 #include "apps/runs/run_result.h"
 #include "apps/runs/trained_run.h"
@@ -186,6 +188,38 @@ TrainingOutcome RunFile::train(const TrainingOptions& options) const {
           .metrics = std::move(trained.evaluation),
           .folder = std::move(trained.folder),
           .checkpoint = std::move(trained.checkpoint)};
+}
+
+namespace {
+
+/// Copies rows to a column from a row on. Throws Unimplemented if they have another size than those of the column.
+void add_rows(const Tensor& rows, int64_t at, data::Column& to) {
+  const auto size = [](const Tensor& tensor) { return tensor.shape().dims().subspan(1); };
+  if (!std::ranges::equal(size(rows), size(to.values)))
+    throw Error(unimplemented("the rows of '" + to.name + "' have different sizes: those of samples " +
+                              std::to_string(at + 1) + " to " + std::to_string(at + rows.shape()[0]) +
+                              " are " + rows.signature() + ", those before them " + to.values.signature() +
+                              "; name other outputs, or run the model for some samples at a time"));
+  data::copy_rows(rows, to.values, at);
+}
+
+}  // namespace
+
+std::map<std::string, Tensor> predict(const std::string& path, const PredictionOptions& options) {
+  RealDisk disk;
+  const auto run = value_or_throw(runs::open_trained_run(disk, path, options.settings, options.load));
+  auto input = value_or_throw(runs::samples_of(disk, run, {options.files, options.part, options.keep}));
+  const auto predicted =
+      value_or_throw(runs::PredictedSamples::make(std::move(input), run.model, options.outputs));
+  data::Dataset all = value_or_throw(data::allocate_like(predicted->columns(), predicted->samples()));
+  for (int64_t row = 0; row < predicted->samples();) {
+    const data::Dataset batch = value_or_throw(predicted->next());
+    for (data::Column& column : all.mutable_columns()) add_rows(*batch.find(column.name), row, column);
+    row += batch.samples();
+  }
+  std::map<std::string, Tensor> results;
+  for (data::Column& column : all.mutable_columns()) results.emplace(column.name, std::move(column.values));
+  return results;
 }
 
 Metrics evaluate(const std::string& path, const EvaluationOptions& options) {

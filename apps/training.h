@@ -1,5 +1,5 @@
 // Run files in a program, installed as <troupe/training.h>: trains the models that run files describe, as "troupe train" does, in
-// this process or on a running cluster, and evaluates trained models on files. troupe::load (apps/inference/model.h) computes with
+// this process or on a running cluster, and uses trained models for files. troupe::load (apps/inference/model.h) computes with
 // them. Failures are thrown as troupe::Error. Public header: it uses only std and Troupe's own types.
 //
 //   const auto file = troupe::RunFile::read("digits.toml", {"train.max_epochs=5"});
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -120,6 +121,23 @@ struct EvaluationOptions {
   std::vector<std::string> settings = {};  ///< that change how files are read: "data.delimiter=;"
   LoadOptions load = {};
 };
+
+/// What a model is to predict.
+struct PredictionOptions {
+  /// As "troupe predict" takes them, with or without labels; none: `part` of the run file.
+  std::vector<std::string> files = {};
+  std::string part = {};                  ///< "train", "valid" or "test", whose labels are in the result, too
+  std::vector<std::string> outputs = {};  ///< names; none: all outputs of the model
+  std::vector<std::string> keep = {};     ///< columns of the files for the result, as they are written there
+  std::vector<std::string> settings = {};  ///< that change how files are read: "data.delimiter=;"
+  LoadOptions load = {};
+};
+
+/// Returns what a trained model predicts for samples: tensors with a row for each of them, by the names of columns that are kept
+/// and of outputs. `path` is as for evaluate(). Throws what load() throws, InvalidArgument unless either files or a part are
+/// named, or if the model has no such output, DataLoss, naming the sample, if the model does not take it, and what reading the
+/// samples yields.
+std::map<std::string, Tensor> predict(const std::string& path, const PredictionOptions& options);
 
 /// Returns the loss and the metrics that the training would find for samples. `path` is the folder of a run, of one of its
 /// checkpoints, of an exported model, or of all runs of a name, whose newest one is used. Throws what load() throws,

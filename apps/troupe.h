@@ -27,6 +27,7 @@
 #include "apps/nn/schedules.h"
 #include "apps/nn/variable_snapshot.h"
 #include "apps/nn/weight_averages.h"
+#include "apps/row_model.h"
 #include "apps/runtime_metrics.h"
 #include "apps/samples.h"
 #include "apps/trace/trace_json.h"

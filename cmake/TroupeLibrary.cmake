@@ -77,6 +77,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/cluster_file.h
   apps/event_writer.h
   apps/model_export.h
+  apps/row_model.h
   apps/runtime_metrics.h
   apps/samples.h
   apps/trace/trace_json.h

@@ -11,7 +11,6 @@
 #include "apps/commands/trained_run_options.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/convert/csv_text.h"
-#include "apps/runs/kept_columns.h"
 #include "apps/runs/predicted_samples.h"
 
 namespace troupe::commands {
@@ -69,7 +68,7 @@ Status print_csv(data::SampleStream& samples, const std::string& header) {
   }
 }
 
-/// Fails with InvalidArgument unless either files or samples of the run file are to be predicted.
+/// Fails with InvalidArgument unless the options ask for either files or samples of the run file.
 Status check_what(const PredictArguments& arguments) {
   if (arguments.files.empty() && arguments.part.empty())
     return invalid_argument("there is nothing to predict: name files, or write --on train, valid or test");
@@ -92,22 +91,11 @@ int predict(const PredictArguments& arguments) try {
       return failed(status, json, bad_usage);
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
-  const bool has_files = arguments.part.empty();
-  auto set = has_files
-                 ? runs::samples_to_predict(disk, *run, arguments.files)
-                 : runs::samples_to_evaluate(disk, *run, {.files = {}, .labels = {}, .part = arguments.part});
-  if (!set) return failed_to_load(set.status(), json);
-  Result<data::Dataset> kept = data::Dataset();
-  if (!has_files) kept = runs::kept_labels(*run, **set);
-  if (!arguments.keep.empty()) kept = runs::kept_columns(disk, *run, arguments.files, arguments.keep);
-  if (!kept) return failed_to_load(kept.status(), json);
-  const auto file_of = [&](int64_t sample) -> std::string {  // fails unless the samples are images
-    if (!has_files) return {};
-    const auto files = runs::kept_columns(disk, *run, arguments.files, {"file"});
-    return files ? files->columns()[0].values.as<std::string>()[static_cast<size_t>(sample)] : std::string();
-  };
-  const auto samples = runs::PredictedSamples::make(
-      std::move(*set), run->model, wanted_outputs(arguments, run->model), std::move(*kept), file_of);
+  auto input = runs::samples_of(disk, *run,
+                                {.files = arguments.files, .part = arguments.part, .keep = arguments.keep});
+  if (!input) return failed_to_load(input.status(), json);
+  const auto samples =
+      runs::PredictedSamples::make(std::move(*input), run->model, wanted_outputs(arguments, run->model));
   if (!samples) return failed(samples.status(), json);
   const std::string header = header_of((*samples)->columns(), run->classes());
   if (arguments.to.empty()) {

@@ -7,6 +7,7 @@
 #include "apps/inference/model.h"
 #include "apps/python/arrays.h"
 #include "apps/python/values.h"
+#include "apps/row_model.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -75,6 +76,25 @@ py::dict run(const Model& model, const py::dict& given, const std::string& name)
   return results;
 }
 
+py::dict run_rows(const RowModel& model, const std::string& rows) {
+  auto outputs = [&] {
+    const py::gil_scoped_release released;
+    return model.run(rows);
+  }();
+  const auto keep = std::make_shared<RowModel>(model);
+  py::dict results;
+  for (auto& [name, values] : outputs) results[py::str(name)] = to_array(std::move(values), keep);
+  return results;
+}
+
+/// Returns (type, may be missing, values) of each column.
+py::dict columns_of(const RowModel& model) {
+  py::dict columns;
+  for (const RowColumn& column : model.columns())
+    columns[py::str(column.name)] = py::make_tuple(column.type, column.may_be_missing, column.values);
+  return columns;
+}
+
 Model load_model(const std::string& path, size_t threads, const std::vector<std::string>& tags) {
   const py::gil_scoped_release released;
   return load(path, {.threads = threads, .tags = tags});
@@ -87,6 +107,10 @@ void bind_models(py::module_& module) {
       .def_property_readonly("source", &Model::source)
       .def("signature_table", &signatures_of)
       .def("run", &run, py::arg("inputs"), py::arg("signature"));
+  py::class_<RowModel>(module, "RowModel")
+      .def(py::init<const Model&>(), py::arg("model"))
+      .def("column_table", &columns_of)
+      .def("run", &run_rows, py::arg("rows"));
   module.def("load", &load_model, py::arg("path"), py::arg("threads"), py::arg("tags"));
 }
 

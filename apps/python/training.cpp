@@ -127,6 +127,16 @@ py::dict evaluate_run(const std::string& path, const std::vector<std::string>& f
   return Callbacks::dictionary(metrics);
 }
 
+py::dict predict_files(const std::string& path, PredictionOptions options) {
+  auto columns = [&] {
+    const py::gil_scoped_release released;
+    return predict(path, options);
+  }();
+  py::dict results;
+  for (auto& [name, values] : columns) results[py::str(name)] = to_array(std::move(values), nullptr);
+  return results;
+}
+
 }  // namespace
 
 void bind_training(py::module_& module) {
@@ -138,6 +148,19 @@ void bind_training(py::module_& module) {
       .def("train", &train, py::kw_only(), py::arg("runs"), py::arg("resume"), py::arg("cluster"),
            py::arg("memory"), py::arg("on_epoch"), py::arg("on_progress"), py::arg("on_log"),
            py::arg("progress_interval"));
+  module.def(
+      "predict",
+      [](const std::string& path, std::vector<std::string> files, std::string part,
+         std::vector<std::string> outputs, std::vector<std::string> keep, std::vector<std::string> settings) {
+        return predict_files(path, {.files = std::move(files),
+                                    .part = std::move(part),
+                                    .outputs = std::move(outputs),
+                                    .keep = std::move(keep),
+                                    .settings = std::move(settings),
+                                    .load = {}});
+      },
+      py::arg("path"), py::arg("files"), py::arg("part"), py::arg("outputs"), py::arg("keep"),
+      py::arg("settings"));
   module.def("evaluate", &evaluate_run, py::arg("path"), py::arg("files"), py::arg("labels"), py::arg("part"),
              py::arg("settings"));
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "apps/runs/trained_run.h"
+#include "apps/runs/kept_columns.h"
 
 namespace troupe::runs {
 namespace {
@@ -28,16 +28,50 @@ bool blames_input(const Status& failure) {
          failure.code() == Code::OutOfRange;
 }
 
+Status check_request(const PredictionRequest& request) {
+  if (request.files.empty() && request.part.empty())
+    return invalid_argument(
+        "there is nothing to predict: name files, or the part train, valid or test of the samples of the run "
+        "file");
+  if (request.part.empty()) return {};
+  if (!request.files.empty())
+    return invalid_argument("the part '" + request.part +
+                            "' of the run file and files are asked for; leave out one of them");
+  if (!request.keep.empty())
+    return invalid_argument(
+        "columns can be kept of files that are given; of samples of the run file the labels are kept");
+  return {};
+}
+
 }  // namespace
 
-PredictedSamples::PredictedSamples(std::shared_ptr<const data::SampleSet> samples, const Model& model,
-                                   std::vector<std::string> outputs, data::Dataset kept, NameOfSample name_of)
-    : samples_(std::move(samples)), model_(model), outputs_(std::move(outputs)), kept_(std::move(kept)),
-      name_of_(std::move(name_of)), batches_(samples_->batches(batch_size, 0, false)) {}
+Result<SamplesToPredict> samples_of(Disk& disk, const TrainedRun& run, const PredictionRequest& request) {
+  TROUPE_RETURN_IF_FAILED(check_request(request));
+  SamplesToPredict result;
+  if (!request.part.empty()) {
+    TROUPE_ASSIGN(result.samples,
+                  samples_to_evaluate(disk, run, {.files = {}, .labels = {}, .part = request.part}));
+    TROUPE_ASSIGN(result.kept, kept_labels(run, *result.samples));
+    return result;
+  }
+  TROUPE_ASSIGN(result.samples, samples_to_predict(disk, run, request.files));
+  if (!request.keep.empty()) {
+    TROUPE_ASSIGN(result.kept, kept_columns(disk, run, request.files, request.keep));
+  }
+  result.name_of = [&disk, &run, files = request.files](int64_t sample) -> std::string {
+    const auto paths = kept_columns(disk, run, files, {"file"});  // fails unless the samples are images
+    return paths ? paths->columns()[0].values.as<std::string>()[static_cast<size_t>(sample)] : std::string();
+  };
+  return result;
+}
 
-Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
-    std::shared_ptr<const data::SampleSet> samples, const Model& model, std::vector<std::string> outputs,
-    data::Dataset kept, NameOfSample name_of) try {
+PredictedSamples::PredictedSamples(SamplesToPredict input, const Model& model,
+                                   std::vector<std::string> outputs)
+    : input_(std::move(input)), model_(model), outputs_(std::move(outputs)),
+      batches_(input_.samples->batches(batch_size, 0, false)) {}
+
+Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(SamplesToPredict input, const Model& model,
+                                                                 std::vector<std::string> outputs) try {
   const auto& known = model.signature(Model::predict).outputs;
   if (outputs.empty())
     for (const ModelTensor& output : known) outputs.push_back(output.name);
@@ -49,9 +83,9 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(
     for (const ModelTensor& output : known) names.append(names.empty() ? "" : ", ").append(output.name);
     return invalid_argument("the model has no output '" + *unknown + "'; it has " + names);
   }
-  TROUPE_RETURN_IF_FAILED(check_kept(kept, samples->samples(), outputs));
-  std::unique_ptr<PredictedSamples> predicted(new PredictedSamples(
-      std::move(samples), model, std::move(outputs), std::move(kept), std::move(name_of)));
+  TROUPE_RETURN_IF_FAILED(check_kept(input.kept, input.samples->samples(), outputs));
+  std::unique_ptr<PredictedSamples> predicted(
+      new PredictedSamples(std::move(input), model, std::move(outputs)));
   TROUPE_ASSIGN(const data::Dataset first, predicted->next());
   predicted->columns_ = first.slice(0, 0);
   TROUPE_RETURN_IF_FAILED(predicted->restart());
@@ -73,7 +107,7 @@ Result<std::vector<Tensor>> PredictedSamples::outputs_of(const data::Dataset& ba
   for (int64_t i = 0; i < batch.samples(); ++i) {
     const auto alone = run(batch.slice(i, i + 1));
     if (alone) continue;
-    std::string name = name_of_ ? name_of_(first + i) : "";
+    std::string name = input_.name_of ? input_.name_of(first + i) : "";
     if (name.empty()) name = "sample " + std::to_string(first + i + 1);
     return data_loss(name + ": " + alone.status().message());
   }
@@ -88,7 +122,7 @@ Result<data::Dataset> PredictedSamples::next() try {
   const ModelSignature& signature = model_.signature(Model::predict);
   TROUPE_ASSIGN(const auto values, outputs_of(batch, begin));
   std::vector<data::Column> columns;
-  for (const data::Column& column : kept_.columns())
+  for (const data::Column& column : input_.kept.columns())
     columns.push_back({column.name, column.values.rows(begin, begin + batch.samples())});
   for (const std::string& name : outputs_) {
     const auto at =

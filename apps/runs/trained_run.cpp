@@ -231,16 +231,9 @@ Result<std::vector<std::string>> newer_checkpoints(Disk& disk, const std::string
   return newer;
 }
 
-}  // namespace
-
-Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
-                                    const LoadOptions& options) try {
-  TROUPE_ASSIGN(const std::string found, find_model(disk, path));
-  std::string folder = run_of_checkpoint(disk, found).value_or(found);
-  TrainedRun run{std::move(folder), {}, load(disk, found, options)};
-  if (inference::kind_of(disk, found) == inference::ModelKind::Run) {
-    TROUPE_ASSIGN(run.damaged, newer_checkpoints(disk, found, run.model.source()));
-  }
+Result<TrainedRun> with_run_file(Disk& disk, std::string folder, const Model& model,
+                                 const std::vector<std::string>& set) {
+  TrainedRun run{std::move(folder), {}, model};
   for (const std::string& file : {run.folder + "/config.toml", run.folder + '/' + exported_config}) {
     if (!disk.info(file).ok()) continue;
     const auto library = make_op_library();
@@ -250,8 +243,26 @@ Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const s
     break;
   }
   return run;
+}
+
+}  // namespace
+
+Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
+                                    const LoadOptions& options) try {
+  TROUPE_ASSIGN(const std::string found, find_model(disk, path));
+  TROUPE_ASSIGN(TrainedRun run, with_run_file(disk, run_of_checkpoint(disk, found).value_or(found),
+                                              load(disk, found, options), set));
+  if (inference::kind_of(disk, found) == inference::ModelKind::Run) {
+    TROUPE_ASSIGN(run.damaged, newer_checkpoints(disk, found, run.model.source()));
+  }
+  return run;
 } catch (const Error& error) {
   return error.status();
+}
+
+Result<TrainedRun> trained_run_of(Disk& disk, const Model& model, const std::vector<std::string>& set) {
+  const std::string& source = model.source();
+  return with_run_file(disk, run_of_checkpoint(disk, source).value_or(source), model, set);
 }
 
 const ModelSignature* predict_signature(const Model& model) {

@@ -45,6 +45,9 @@ inline constexpr const char* exported_config = "assets.extra/config.toml";
 Result<TrainedRun> open_trained_run(Disk& disk, const std::string& path, const std::vector<std::string>& set,
                                     const LoadOptions& options);
 
+/// Returns a model that has been loaded, with its run file. Fails with InvalidArgument if the run file is wrong.
+Result<TrainedRun> trained_run_of(Disk& disk, const Model& model, const std::vector<std::string>& set);
+
 /// Returns the signature Model::predict; null if the model has none.
 const ModelSignature* predict_signature(const Model& model);
 

@@ -1,6 +1,7 @@
 """Trained models: those that runs and checkpoints have, and saved models of TensorFlow."""
 from __future__ import annotations
 
+import json
 import os
 from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
@@ -27,6 +28,15 @@ class Signature(NamedTuple):
     method: str
 
 
+class RowColumn(NamedTuple):
+    """A column of the table from which a model was trained. `type`: "number", "category", "timestamp" or "text". `values`: those of
+    a category that the training has seen; others are unknown ones."""
+
+    type: str
+    may_be_missing: bool
+    values: list[str]
+
+
 def _tensors(table: dict[str, tuple[Any, Any]]) -> dict[str, ModelTensor]:
     return {name: ModelTensor(*tensor) for name, tensor in table.items()}
 
@@ -41,6 +51,7 @@ class Model:
 
     def __init__(self, model: _troupe.Model):
         self._model = model
+        self._known_rows: Optional[_troupe.RowModel] = None
         self.signatures = {
             name: Signature(_tensors(inputs), _tensors(outputs), method)
             for name, (inputs, outputs, method) in model.signature_table().items()
@@ -72,6 +83,25 @@ class Model:
             return self(*values, **named)
         return _joined([self(part) for part in _parts(self._by_name(values, named, _DEFAULT), batch)])
 
+    def predict_rows(self, rows: Any) -> dict[str, Any]:
+        """Computes what the model predicts for rows of the table from which it was trained: a list of dictionaries, a dictionary of
+        columns, or a DataFrame. A row may lack the columns that `columns` says may be missing; None and NaN stand for that, too.
+
+            model.predict_rows([{"island": "Dream", "body_mass_g": None}])["class"]
+        """
+        return self._rows.run("\n".join(json.dumps(row) for row in _rows_of(rows)))
+
+    @property
+    def columns(self) -> dict[str, RowColumn]:
+        """The columns of the table from which the model was trained: what predict_rows() takes."""
+        return {name: RowColumn(*column) for name, column in self._rows.column_table().items()}
+
+    @property
+    def _rows(self) -> _troupe.RowModel:
+        if self._known_rows is None:
+            self._known_rows = _troupe.RowModel(self._model)
+        return self._known_rows
+
     def _by_name(self, values: Sequence[Any], named: dict[str, Any], signature: str) -> dict[str, Any]:
         """Returns all values that a call has got, by the names of inputs."""
         if len(values) == 1 and isinstance(values[0], Mapping):
@@ -100,6 +130,31 @@ def _parts(inputs: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
     count = counts.pop() if counts else 0
     for begin in range(0, max(count, 1), size):
         yield {name: array[begin : begin + size] for name, array in arrays.items()}
+
+
+def _rows_of(rows: Any) -> Iterator[dict[str, Any]]:
+    """Returns rows as dictionaries of what JSON has."""
+    if hasattr(rows, "to_dict"):  # a DataFrame
+        rows = rows.to_dict("records")
+    if isinstance(rows, Mapping):
+        counts = {name: len(values) for name, values in rows.items()}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"the columns have different numbers of rows: {counts}")
+        rows = [dict(zip(rows, values)) for values in zip(*rows.values())]
+    for row in rows:
+        yield {str(name): _plain(value) for name, value in row.items()}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "item"):  # a scalar of NumPy
+        value = value.item()
+    if isinstance(value, bytes):
+        return value.decode()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if value != value:  # NaN, or no time
+        return None
+    return value if isinstance(value, float) else str(value)
 
 
 def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:

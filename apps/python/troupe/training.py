@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Callable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 from . import _troupe
 from ._settings import Path, Settings, as_list, as_paths
@@ -103,6 +103,15 @@ def train(run_file: Union[Path, RunFile], settings: Settings = (), *, on_epoch: 
         run_file = RunFile(run_file, settings)
     return run_file.train(on_epoch=on_epoch, on_progress=on_progress, on_log=on_log, progress_interval=progress_interval, runs=runs,
                           resume=resume, cluster=cluster, memory=memory)
+
+
+def predict(path: Path, files: Union[Path, Sequence[Path]] = (), *, part: str = "", outputs: Union[str, Sequence[str]] = (),
+            keep: Union[str, Sequence[str]] = (), settings: Settings = ()) -> dict[str, Any]:
+    """Returns what a trained model predicts for the samples of files, as `troupe predict` does: arrays with a row for each sample, by
+    the names of outputs. `path` is the folder of a run, of one of its checkpoints, or of all runs of a name. Without files the
+    samples are those of a part of the run file, "train", "valid" or "test", and the result has their labels, too. `outputs`: the
+    names of those to compute, by default all. `keep`: columns of the files for the result, as texts."""
+    return _troupe.predict(os.fspath(path), as_paths(files), part, as_paths(outputs), as_paths(keep), as_list(settings))
 
 
 def evaluate(path: Path, files: Union[Path, Sequence[Path]] = (), labels: Union[Path, Sequence[Path]] = (), part: str = "",

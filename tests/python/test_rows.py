@@ -1,0 +1,86 @@
+"""What trained models predict for rows of tables, for texts and for files."""
+import csv
+import math
+import pathlib
+
+import numpy as np
+import pytest
+
+import troupe
+
+EXAMPLES = pathlib.Path(__file__).parent.parent.parent / "examples"
+FEATURES = ["island", "bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g", "sex"]
+
+
+@pytest.fixture(scope="module")
+def penguins(tmp_path_factory):
+    """The folder of a trained model."""
+    settings = {"run.directory": str(tmp_path_factory.mktemp("runs")), "train.max_epochs": 2}
+    return troupe.train(EXAMPLES / "penguins.toml", settings).folder
+
+
+def table():
+    with open(EXAMPLES / "penguins.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Frame:
+    """What a DataFrame of pandas gives."""
+
+    def __init__(self, rows):
+        self._rows = rows
+
+    def to_dict(self, how):
+        assert how == "records"
+        return self._rows
+
+
+def test_rows_of_the_table(penguins):
+    expected = troupe.predict(penguins, EXAMPLES / "penguins.csv")
+    model = troupe.load(penguins)
+    assert set(model.columns) == set(FEATURES) and model.columns["island"].values == ["Biscoe", "Dream", "Torgersen"]
+    assert model.columns["body_mass_g"] == ("number", True, [])
+    rows = [{name: None if row[name] == "NA" else row[name] for name in FEATURES} for row in table()]
+    columns = {name: [row[name] for row in rows] for name in FEATURES}
+    numbers = [{name: math.nan if value is None else np.float32(value) if name[-1] in "mg" else value for name, value in row.items()}
+               for row in rows]
+    for given in (rows, columns, Frame(rows), numbers):
+        result = model.predict_rows(given)
+        assert list(result["class"]) == list(expected["class"])
+        np.testing.assert_allclose(result["probabilities"], expected["probabilities"], rtol=1e-5, atol=1e-6)
+    with pytest.raises(troupe.InvalidArgumentError, match="rows\\[1\\].*'wings' is no column"):
+        model.predict_rows([{}, {"wings": 2}])
+    with pytest.raises(ValueError, match="different numbers of rows"):
+        model.predict_rows({"island": ["Dream"], "sex": []})
+    with pytest.raises(troupe.InvalidArgumentError, match="no rows"):
+        model.predict_rows([])
+
+
+def test_files_and_parts(penguins):
+    result = troupe.predict(penguins, [EXAMPLES / "penguins.csv"], outputs="class", keep=["species", "body_mass_g"])
+    assert list(result) == ["body_mass_g", "class", "species"] and len(result["class"]) == len(table())
+    assert result["body_mass_g"][3] == b"NA" and result["species"][0] == b"Adelie"
+    valid = troupe.predict(penguins, part="valid")
+    assert set(valid) == {"class", "label", "probabilities"} and valid["probabilities"].shape == (len(valid["label"]), 3)
+    with pytest.raises(troupe.InvalidArgumentError, match="nothing to predict"):
+        troupe.predict(penguins)
+    with pytest.raises(troupe.InvalidArgumentError, match="no output 'klass'; it has class, probabilities"):
+        troupe.predict(penguins, part="valid", outputs=["klass"])
+
+
+def test_texts(tmp_path):
+    result = troupe.train(EXAMPLES / "reviews.toml", {"run.directory": str(tmp_path), "train.max_epochs": 1})
+    model = result.load()
+    texts = ["good not dull", "", "boring"]
+    expected = model(text=texts)["probabilities"]
+    assert expected.shape == (3, 2)
+    rows = model.predict_rows([{"text": text} for text in texts])
+    np.testing.assert_array_equal(rows["probabilities"], expected)
+    parsed = model(words=np.array([1, 2, 3], np.int32), words_splits=[0, 3], signature="serving_parsed")
+    assert parsed["probabilities"].shape == (1, 2)
+
+
+def test_models_without_tables(tmp_path):
+    model = troupe.train(EXAMPLES / "digits.toml", {"run.directory": str(tmp_path), "train.max_steps": 1}).load()
+    with pytest.raises(troupe.InvalidArgumentError, match="takes no rows"):
+        model.predict_rows([{}])
