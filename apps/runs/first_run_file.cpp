@@ -10,6 +10,7 @@
 #include "apps/config/document.h"
 #include "apps/config/schema.h"
 #include "apps/data/table_column.h"
+#include "apps/runs/first_file_parts.h"
 
 namespace troupe::runs {
 namespace {
@@ -19,8 +20,6 @@ using data::SurveyedColumn, data::TableSurvey;
 constexpr size_t most_classes = 50, most_values = 200;
 /// Words that are more different than this share of the rows are no categories.
 constexpr double share_of_values = 0.2;
-
-std::string quoted(const std::string& text) { return config::to_toml(config::Value{text, {}}); }
 
 /// Returns whether the column has a small number of words, or of whole numbers from 0 on that are few.
 bool has_classes(const SurveyedColumn& column, int64_t rows) {
@@ -122,8 +121,8 @@ class Writer {
       else if (is_text(column))
         texts_.push_back({&column, {}});
       else
-        left_out_.emplace_back(column.name,
-                               "words with many different values, such as " + quoted(*column.values.begin()));
+        left_out_.emplace_back(
+            column.name, "words with many different values, such as " + quoted(column.values.begin()->first));
     }
     if (has_features() || !texts_.empty()) return {};
     std::string reasons;
@@ -158,9 +157,7 @@ class Writer {
       text += "names = " + config::to_toml(config::Value{std::move(names), {}}) +
               "   # the first row is a sample\n";
     }
-    if (survey_.delimiter != ',') text += "delimiter = " + quoted(std::string(1, survey_.delimiter)) + '\n';
-    if (!survey_.has_quotes)
-      text += "quotes = false                       # a quote is a character like others\n";
+    text += form();
     text += fmt::format("{:<36} # ", "label = " + quoted(label().name));
     text += classifies_ ? fmt::format("{} classes\n", label().values.size())
                         : fmt::format("numbers from {:g} to {:g}\n", label().least, label().greatest);
@@ -177,6 +174,23 @@ class Writer {
                         batch);
     if (!classifies_) text += "[data.inputs]\nlabel = { cast = \"float\" }\n";
     return text + '\n';
+  }
+
+  /// Returns the lines on how fields are written.
+  std::string form() const {
+    const data::TableForm& form = survey_.form;
+    std::string text;
+    if (form.delimiter != ',') text += "delimiter = " + quoted(std::string(1, form.delimiter)) + '\n';
+    if (!form.has_quotes)
+      text += "quotes = false                       # a quote is a character like others\n";
+    if (form.numbers.decimal_comma) text += "decimal = \",\"                        # numbers such as 1,5\n";
+    if (!form.numbers.ignored.empty())
+      text += fmt::format("{:<36} # left out of numbers\n", "ignore = " + quoted(form.numbers.ignored));
+    if (form.dates != data::DateOrder::Iso)
+      text += fmt::format("{:<36} # the order of day, month and year in dates{}\n",
+                          fmt::format("dates = \"{}\"", data::name_of(form.dates)),
+                          survey_.is_order_sure ? "" : "; it may as well be dmy: no day is above 12");
+    return text;
   }
 
   /// Returns the line of columns of numbers that are treated alike.
@@ -261,7 +275,9 @@ class Writer {
   std::string train() const {
     std::string text = "[train]\n";
     if (classifies_) {
-      text += "loss = \"softmax_cross_entropy\"\nmetrics = [\"accuracy\", \"f1\"]\n";
+      text += "loss = \"softmax_cross_entropy\"\n" + advice_on_rare_classes(label().values);
+      text += label().values.size() == 2 ? "metrics = [\"accuracy\", \"f1\", \"auc\"]\n"
+                                         : "metrics = [\"accuracy\", \"f1\"]\n";
     } else {
       text += fmt::format(
           "loss = \"nn.mean_squared_error(output, label) / {:.6g}\"   # the share of the variance that is "

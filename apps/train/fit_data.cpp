@@ -10,6 +10,7 @@
 #include "apps/config/reader.h"
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_row.h"
+#include "apps/data/csv/number_form.h"
 #include "apps/data/file_patterns.h"
 #include "apps/data/formats/images.h"
 #include "apps/data/load.h"
@@ -78,7 +79,8 @@ bool needs_classes(Disk& disk, const data::Options& options) {
   const auto first = (*reader)->next(1);
   if (!first || first->samples() == 0) return false;
   const std::string& label = first->find(data::label_column)->as<std::string>()[0];
-  return !label.empty() && !data::CsvRow::number_of(label);
+  return !label.empty() &&
+         !data::CsvRow::number_of(data::plain_number(label, data::number_form(options.format_options)));
 }
 
 /// Returns the words that are labels in the files of train, also those held out for validation, or the names of folders.

@@ -34,6 +34,8 @@ BOOST_AUTO_TEST_CASE(a_good_file_is_read) {
                                                                  {"header", false},
                                                                  {"label", "last"},
                                                                  {"quotes", true},
+                                                                 {"decimal", "."},
+                                                                 {"dates", "iso"},
                                                                  {"unlabelled", "error"}}));
   BOOST_TEST(config->batch == 64);
   BOOST_TEST(config->shuffle);
@@ -396,6 +398,8 @@ BOOST_AUTO_TEST_CASE(an_unknown_value_of_any_enumerated_key_is_refused) {
       {"data.columns.*.timestamp.missing", of_column("timestamp", "missing")},
       {"data.format", {"format", "format = 'xyz'"}},
       {"data.delimiter", {"scale", "delimiter = 'xyz'"}},
+      {"data.decimal", {"scale", "decimal = 'xyz'"}},
+      {"data.dates", {"scale", "dates = 'xyz'"}},
       {"data.compression", {"format", "format = 'tfrecord'\ncompression = 'xyz'"}},
       {"data.read", {"scale", "read = 'xyz'"}},
       {"data.cache", {"scale", "cache = 'xyz'"}},

@@ -133,17 +133,17 @@ BOOST_AUTO_TEST_CASE(a_table_with_stray_quotes_is_surveyed_without_quotes) {
   test::MemoryDisk disk;
   disk.write("/stray.tsv", "\"so it begins\tpos\nand goes on\tneg\nand on\tpos\n");
   const TableSurvey stray = value_or_throw(survey_table(disk, "/stray.tsv"));
-  BOOST_TEST(!stray.has_quotes);
-  BOOST_TEST(stray.delimiter == '\t');
+  BOOST_TEST(!stray.form.has_quotes);
+  BOOST_TEST(stray.form.delimiter == '\t');
   BOOST_TEST(stray.rows == 3);
   disk.write("/late.csv", "a,b\n1,\"x\n2,y\n");
   const TableSurvey late = value_or_throw(survey_table(disk, "/late.csv"));
-  BOOST_TEST(!late.has_quotes);
+  BOOST_TEST(!late.form.has_quotes);
   BOOST_TEST(late.columns.size() == 2u);
   disk.write("/good.csv", "text,label\n\"a; b;\nc\",pos\n\"d,\n\",neg\ne,pos\n");
   const TableSurvey good = value_or_throw(survey_table(disk, "/good.csv"));
-  BOOST_TEST(good.has_quotes);
-  BOOST_TEST(good.delimiter == ',');
+  BOOST_TEST(good.form.has_quotes);
+  BOOST_TEST(good.form.delimiter == ',');
   BOOST_TEST(good.rows == 3);
 }
 

@@ -1,13 +1,12 @@
 #include "apps/data/csv/table_survey.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_lines.h"
 #include "apps/data/csv/csv_row.h"
-#include "apps/data/csv/decimal_comma.h"
-#include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
 
 namespace troupe::data {
@@ -18,13 +17,7 @@ constexpr size_t first_rows = 20;
 
 using Fields = std::vector<std::string>;
 
-/// How the rows of a table are divided.
-struct Form {
-  char delimiter = ',';
-  bool has_quotes = true;
-};
-
-Fields fields_of(std::string_view line, const Form& form) {
+Fields fields_of(std::string_view line, const TableForm& form) {
   CsvRow row(form.delimiter, form.has_quotes);
   row.set(line);
   Fields fields;
@@ -35,7 +28,7 @@ Fields fields_of(std::string_view line, const Form& form) {
 bool is_blank(std::string_view row) { return row.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 /// Returns the first rows that are not empty.
-Result<std::vector<Fields>> beginning_of(Disk& disk, const std::string& path, const Form& form) {
+Result<std::vector<Fields>> beginning_of(Disk& disk, const std::string& path, const TableForm& form) {
   TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
   CsvLines lines(std::move(file), form.delimiter, form.has_quotes);
   std::vector<Fields> rows;
@@ -49,11 +42,12 @@ Result<std::vector<Fields>> beginning_of(Disk& disk, const std::string& path, co
 }
 
 /// Sets the delimiter to the one by which all rows have the same number of columns, as many as possible. Returns the first rows.
-Result<std::vector<Fields>> find_delimiter(Disk& disk, const std::string& path, Form& form) {
-  TROUPE_ASSIGN(auto best, beginning_of(disk, path, {delimiters.front(), false}));
+Result<std::vector<Fields>> find_delimiter(Disk& disk, const std::string& path, TableForm& form) {
+  TROUPE_ASSIGN(auto best, beginning_of(disk, path, {.delimiter = delimiters.front(), .has_quotes = false}));
   size_t most = 0;
   for (const char delimiter : delimiters) {
-    const Form tried{delimiter, form.has_quotes};
+    TableForm tried = form;
+    tried.delimiter = delimiter;
     auto rows = beginning_of(disk, path, tried);
     if (!rows) continue;
     const size_t width = rows->front().size();
@@ -67,7 +61,8 @@ Result<std::vector<Fields>> find_delimiter(Disk& disk, const std::string& path, 
   return best;
 }
 
-bool is_number(const std::string& field) { return CsvRow::number_of(field).has_value(); }
+/// Returns whether a field is a number of some form.
+bool is_number(const std::string& field) { return CsvRow::number_of(field) || form_of(field, true); }
 
 /// Returns whether a column has a word in the first row, and only numbers and gaps in the others.
 bool names_numbers(const std::vector<Fields>& rows, size_t column) {
@@ -98,19 +93,41 @@ bool has_header(const std::vector<Fields>& rows) {
   return has_numbers || !occurs_again;
 }
 
-void add(SurveyedColumn& column, const std::string& field) {
+constexpr std::array other_orders = {DateOrder::MonthDayYear, DateOrder::DayMonthYear,
+                                     DateOrder::YearMonthDay};
+
+/// What other forms of numbers and orders of dates the fields of a column have.
+struct OtherForms {
+  int64_t numbers = 0;  ///< how many are numbers of another form than the plain one
+  NumberForm form;
+  std::map<DateOrder, int64_t> times;  ///< how many are times in each order
+
+  void add(const std::string& field, char delimiter) {
+    for (const DateOrder order : other_orders) times[order] += parse_timestamp(field, order).has_value();
+    const auto found = form_of(field, delimiter == ',');
+    if (!found) return;
+    ++numbers;
+    form.add(*found);
+  }
+};
+
+void add(SurveyedColumn& column, const std::string& field, const TableForm& form) {
   if (is_word_for_missing(field)) {
     ++column.missing;
     return;
   }
   ++column.present;
-  if (column.values.size() < SurveyedColumn::most_values) column.values.insert(field);
+  if (const auto known = column.values.find(field); known != column.values.end())
+    ++known->second;
+  else if (column.values.size() < SurveyedColumn::most_values)
+    column.values.emplace(field, 1);
   column.words += 1 + std::ranges::count(field, ' ');
   column.images += is_image_name(field);
-  column.times += parse_timestamp(field).has_value();
-  if (has_decimal_comma(field) && ++column.commas == 1) column.with_comma = field;
-  const auto number = CsvRow::number_of(field);
+  column.times += parse_timestamp(field, form.dates).has_value();
+  const std::string plain = plain_number(field, form.numbers);
+  const auto number = CsvRow::number_of(plain);
   if (!number) return;
+  column.points += plain.find('.') != std::string::npos;
   column.least = column.numbers == 0 ? *number : std::min(column.least, *number);
   column.greatest = column.numbers == 0 ? *number : std::max(column.greatest, *number);
   ++column.numbers;
@@ -120,14 +137,21 @@ void add(SurveyedColumn& column, const std::string& field) {
   column.squares += before * (*number - column.mean);
 }
 
-/// Adds the rows of the file. `has_bad_quotes` is set to whether that failed because of quotes.
-Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey, bool& has_bad_quotes) {
-  const Form form{survey.delimiter, survey.has_quotes};
+/// What is found in a table beside its survey.
+struct Findings {
+  bool has_bad_quotes = false;  ///< whether reading failed because of quotes
+  std::vector<OtherForms> forms;
+};
+
+/// Adds the rows of the file.
+Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey, Findings& findings) {
+  const TableForm& form = survey.form;
+  findings.forms.assign(survey.columns.size(), {});
   TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
   CsvLines lines(std::move(file), form.delimiter, form.has_quotes);
   for (bool is_header = survey.has_header;;) {
     const auto line = lines.next();
-    has_bad_quotes = lines.has_bad_quotes();
+    findings.has_bad_quotes = lines.has_bad_quotes();
     TROUPE_RETURN_IF_FAILED(line.status());
     if (!*line) break;
     if (is_blank(**line)) continue;
@@ -137,7 +161,10 @@ Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey, bool&
                        std::to_string(row.size()) + " columns, but the first row has " +
                        std::to_string(survey.columns.size()));
     if (!is_header) ++survey.rows;
-    for (size_t i = 0; i < row.size() && !is_header; ++i) add(survey.columns[i], row[i]);
+    for (size_t i = 0; i < row.size() && !is_header; ++i) {
+      add(survey.columns[i], row[i], form);
+      if (!is_word_for_missing(row[i])) findings.forms[i].add(row[i], form.delimiter);
+    }
     is_header = false;
   }
   for (SurveyedColumn& column : survey.columns)
@@ -146,39 +173,69 @@ Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey, bool&
   return survey.rows > 0 ? Status() : data_loss(path + ": the file has no samples, only a header");
 }
 
-/// Fails if a column has only numbers, some of them with decimal commas: they would be taken for words.
-Status check_numbers(const std::string& path, const TableSurvey& survey) {
-  for (const SurveyedColumn& column : survey.columns)
-    if (column.commas > 0 && column.commas + column.numbers == column.present)
-      return data_loss(path + ": column '" + column.name + "' has the number " +
-                       shown_field(column.with_comma) +
-                       advice_on_decimal_comma(column.with_comma, path, survey.delimiter));
-  return {};
-}
-
-Result<TableSurvey> survey_with(Disk& disk, const std::string& path, bool has_quotes, bool& has_bad_quotes) {
-  Form form{.has_quotes = has_quotes};
-  TROUPE_ASSIGN(const auto rows, find_delimiter(disk, path, form));
+Result<TableSurvey> survey_as(Disk& disk, const std::string& path, const TableForm& form,
+                              const std::vector<Fields>& beginning, Findings& findings) {
   TableSurvey survey;
-  survey.delimiter = form.delimiter;
-  survey.has_quotes = has_quotes;
-  survey.has_header = has_header(rows);
-  const Fields& first = rows.front();
+  survey.form = form;
+  survey.has_header = has_header(beginning);
+  const Fields& first = beginning.front();
   for (size_t i = 0; i < first.size(); ++i)
     survey.columns.emplace_back().name = survey.has_header ? first[i] : "column_" + std::to_string(i + 1);
-  TROUPE_RETURN_IF_FAILED(read_rows(disk, path, survey, has_bad_quotes));
-  TROUPE_RETURN_IF_FAILED(check_numbers(path, survey));
+  TROUPE_RETURN_IF_FAILED(read_rows(disk, path, survey, findings));
   return survey;
+}
+
+/// Returns the form with which all columns consist of numbers that do so only with another form than the plain one. If there is no
+/// such form, that is the plain one.
+NumberForm common_form(const TableSurvey& survey, const Findings& findings) {
+  NumberForm form;
+  int64_t points = 0;  // in plain numbers
+  for (size_t i = 0; i < survey.columns.size(); ++i) {
+    const OtherForms& other = findings.forms[i];
+    const SurveyedColumn& column = survey.columns[i];
+    if (other.numbers > 0 && other.numbers + column.numbers == column.present)
+      form.add(other.form);
+    else
+      points += column.points;
+  }
+  const bool differs = (form.decimal_comma && form.ignores(',')) || (form.ignores('.') && points > 0);
+  return differs ? NumberForm() : form;
+}
+
+/// Sets the order of dates to the one with which the most columns consist of times.
+void find_order(TableSurvey& survey, const Findings& findings) {
+  std::map<DateOrder, int64_t> columns;
+  for (size_t i = 0; i < survey.columns.size(); ++i)
+    for (const auto& [order, times] : findings.forms[i].times) {
+      const SurveyedColumn& column = survey.columns[i];
+      if (times == column.present && column.times < column.present) ++columns[order];
+    }
+  DateOrder& best = survey.form.dates;
+  for (const DateOrder order : other_orders)
+    if (columns[order] > columns[best]) best = order;
+  survey.is_order_sure = best != DateOrder::MonthDayYear || columns[DateOrder::DayMonthYear] < columns[best];
+}
+
+Result<TableSurvey> survey_with(Disk& disk, const std::string& path, bool has_quotes, Findings& findings) {
+  TableForm form{.has_quotes = has_quotes};
+  TROUPE_ASSIGN(const auto rows, find_delimiter(disk, path, form));
+  TROUPE_ASSIGN(TableSurvey survey, survey_as(disk, path, form, rows, findings));
+  survey.form.numbers = common_form(survey, findings);
+  find_order(survey, findings);
+  if (survey.form.numbers.is_plain() && survey.form.dates == DateOrder::Iso) return survey;
+  TROUPE_ASSIGN(TableSurvey again, survey_as(disk, path, survey.form, rows, findings));
+  again.is_order_sure = survey.is_order_sure;
+  return again;
 }
 
 }  // namespace
 
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path) {
-  bool has_bad_quotes = false;
-  auto survey = survey_with(disk, path, true, has_bad_quotes);
-  if (!has_bad_quotes && (!survey || survey->columns.size() > 1)) return survey;
+  Findings findings;
+  auto survey = survey_with(disk, path, true, findings);
+  if (!findings.has_bad_quotes && (!survey || survey->columns.size() > 1)) return survey;
   // With the right delimiter a quote may have been open, so that a wrong one, which yields one column, was found.
-  auto plain = survey_with(disk, path, false, has_bad_quotes);
+  auto plain = survey_with(disk, path, false, findings);
   const bool is_better = !survey || (plain && plain->columns.size() > survey->columns.size());
   return is_better ? plain : survey;
 }

@@ -2,10 +2,13 @@
 // without state that reads a file; any thread that may block.
 #pragma once
 
-#include <set>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "apps/data/csv/number_form.h"
+#include "apps/data/csv/timestamp.h"
 #include "messages/env/disk.h"
 
 namespace troupe::data {
@@ -15,10 +18,10 @@ struct SurveyedColumn {
   std::string name;  ///< in the header, or "column_1" and so on
   int64_t present = 0, missing = 0;
   int64_t numbers = 0, integers = 0, times = 0, images = 0;  ///< how many of the present fields are such
-  int64_t commas = 0;                         ///< how many have a comma where a number has a point
-  std::string with_comma;                     ///< the first such field
-  int64_t words = 0;                          ///< in all fields together
-  std::set<std::string, std::less<>> values;  ///< the different fields, at most most_values of them
+  int64_t points = 0;                                        ///< how many of the numbers have a decimal point
+  int64_t words = 0;                                         ///< in all fields together
+  /// How often each field occurs, for the first most_values different ones.
+  std::map<std::string, int64_t, std::less<>> values;
   double least = 0, greatest = 0, mean = 0, deviation = 0;  ///< of the numbers
   double squares = 0;  ///< of the differences of the numbers from their mean
 
@@ -29,9 +32,17 @@ struct SurveyedColumn {
   bool all_images() const { return present > 0 && images == present; }
 };
 
-struct TableSurvey {
+/// How the fields of a table are written.
+struct TableForm {
   char delimiter = ',';
   bool has_quotes = true;  ///< whether fields may be in quotes
+  NumberForm numbers = {};
+  DateOrder dates = DateOrder::Iso;
+};
+
+struct TableSurvey {
+  TableForm form;
+  bool is_order_sure = true;  ///< whether a day above 12 tells the order of days and months in dates
   bool has_header = false;
   int64_t rows = 0;  ///< without the header
   std::vector<SurveyedColumn> columns;
@@ -39,9 +50,10 @@ struct TableSurvey {
 
 /// Reads a file. The delimiter is the one by which the first rows have the most columns, the same number each; the first row is
 /// a header if a column whose other fields are numbers or gaps has a word there, or if its fields are words that do not occur
-/// again. If fields begin with quotes that nothing ends, quotes are characters like others.
+/// again. If fields begin with quotes that nothing ends, quotes are characters like others. The form of numbers and the order of
+/// dates are those with which the most columns consist of numbers or times.
 /// Fails with the error of the disk, and with DataLoss if there are no rows, or a row has another number of columns than the
-/// first, or the numbers of a column have decimal commas.
+/// first.
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path);
 
 }  // namespace troupe::data

@@ -1,8 +1,11 @@
 #include "apps/data/csv/timestamp.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace troupe::data {
 namespace {
@@ -28,6 +31,18 @@ class Parts {
     }
     text_.remove_prefix(digits);
     return value;
+  }
+  /// Takes all digits that follow, at most so many; nothing if there are none.
+  std::optional<int> number_up_to(size_t most_digits) {
+    const size_t digits = std::min(text_.find_first_not_of("0123456789"), text_.size());
+    return digits == 0 || digits > most_digits ? std::nullopt : number(digits);
+  }
+  /// Takes one of these characters, and returns it.
+  std::optional<char> one_of(std::string_view characters) {
+    if (text_.empty() || characters.find(text_.front()) == std::string_view::npos) return {};
+    const char taken = text_.front();
+    text_.remove_prefix(1);
+    return taken;
   }
   /// Takes all digits that follow, as those behind a decimal point.
   double fraction() {
@@ -97,9 +112,72 @@ std::optional<double> parse_offset(Parts& parts) {
   return (behind ? -1 : 1) * (3600.0 * *hours + 60.0 * *minutes);
 }
 
+/// Parses a time such as 5:30, 17:30:05 or 5:30 PM.
+std::optional<double> parse_clock(Parts& parts) {
+  const auto hour = parts.number_up_to(2);
+  if (!hour || !parts.take(':')) return {};
+  const auto minute = parts.number(2);
+  const auto second = parts.take(':') ? parts.number(2) : std::optional(0);
+  if (!minute || !second || *minute > 59 || *second > 60) return {};
+  const double fraction = parts.take('.') ? parts.fraction() : 0;
+  const double in_hour = 60.0 * *minute + *second + fraction;
+  parts.take(' ');
+  if (parts.at_end()) return *hour > 24 ? std::nullopt : std::optional(3600.0 * *hour + in_hour);
+  const auto half = parts.one_of("aApP");
+  if (!half || !parts.one_of("mM") || !parts.at_end() || *hour < 1 || *hour > 12) return {};
+  const bool is_afternoon = *half == 'p' || *half == 'P';
+  return 3600.0 * (*hour % 12 + (is_afternoon ? 12 : 0)) + in_hour;
+}
+
+/// Parses a date in an order, followed by a time or not.
+std::optional<double> parse_in_order(std::string_view text, DateOrder order) {
+  Parts parts(text);
+  const bool has_year_first = order == DateOrder::YearMonthDay;
+  const auto first = has_year_first ? parts.number(4) : parts.number_up_to(2);
+  const auto separator = parts.one_of("/.-");
+  const auto second = parts.number_up_to(2);
+  if (!first || !separator || !second || !parts.take(*separator)) return {};
+  auto third = has_year_first ? parts.number_up_to(2) : parts.number(4);
+  if (!third && !has_year_first) third = parts.number(2);
+  if (!third) return {};
+  if (!has_year_first && *third < 100) third = *third + (*third < 70 ? 2000 : 1900);
+  const auto date = has_year_first                     ? seconds_of(first, second, third)
+                    : order == DateOrder::DayMonthYear ? seconds_of(third, second, first)
+                                                       : seconds_of(third, first, second);
+  if (!date || parts.at_end()) return date;
+  if (!parts.one_of(" T,")) return {};
+  parts.take(' ');
+  const auto time = parse_clock(parts);
+  return time && parts.at_end() ? std::optional(*date + *time) : std::nullopt;
+}
+
+constexpr std::array<std::pair<std::string_view, DateOrder>, 3> orders = {
+    {{"mdy", DateOrder::MonthDayYear}, {"dmy", DateOrder::DayMonthYear}, {"ymd", DateOrder::YearMonthDay}}};
+
 }  // namespace
 
-std::optional<double> parse_timestamp(std::string_view text) {
+DateOrder date_order(std::string_view name) {
+  for (const auto& [known, order] : orders)
+    if (known == name) return order;
+  return DateOrder::Iso;
+}
+
+std::string_view name_of(DateOrder order) {
+  for (const auto& [name, known] : orders)
+    if (known == order) return name;
+  return "iso";
+}
+
+std::string advice_on_dates(std::string_view field) {
+  std::string names;
+  for (const auto& [name, order] : orders)
+    if (parse_in_order(field, order)) names.append(names.empty() ? "\"" : " or \"").append(name).append("\"");
+  return names.empty() ? names : "; data.dates = " + names + " reads it";
+}
+
+std::optional<double> parse_timestamp(std::string_view text, DateOrder order) {
+  if (order != DateOrder::Iso)
+    if (const auto time = parse_in_order(text, order)) return time;
   if (const auto date = parse_digits_of_date(text)) return date;
   double seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);

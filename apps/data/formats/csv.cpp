@@ -15,8 +15,8 @@
 #include "apps/data/csv/csv_lines.h"
 #include "apps/data/csv/csv_objects.h"
 #include "apps/data/csv/csv_row.h"
-#include "apps/data/csv/decimal_comma.h"
 #include "apps/data/csv/json_rows.h"
+#include "apps/data/csv/number_form.h"
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/file_content.h"
 #include "apps/data/numbers.h"
@@ -50,6 +50,12 @@ constexpr config::Key csv_keys[] = {
      {.when = "format=csv|images"}},
     {"data.unlabelled", Kind::Choice, "what happens to rows whose label is missing: error, or skip, which leaves them out",
      {.initial = "\"error\"", .choices = "error|skip", .when = "format=csv"}},
+    {"data.decimal", Kind::Choice, "what stands between the whole and the decimal digits of a number",
+     {.initial = "\".\"", .choices = ".|,", .when = "format=csv"}},
+    {"data.ignore", Kind::String, "characters that are left out of numbers, such as \",\" between groups of digits, or \"$%\"",
+     {.when = "format=csv"}},
+    {"data.dates", Kind::Choice, "how timestamps write dates, beside ISO 8601: 31/12/2026 is dmy, 12/31/2026 mdy, 2026/12/31 ymd; also with points, and with a time such as 5:30 PM",
+     {.initial = "\"iso\"", .choices = "iso|dmy|mdy|ymd", .when = "format=csv"}},
     {"data.missing", Kind::Number, "the number for an empty field; if it is not given, an empty field is an error", {.when = "format=csv"}},
 };
 // clang-format on
@@ -77,8 +83,9 @@ class CsvReader final : public RecordReader {
       : RecordReader("csv", {file}), disk_(disk), source_(source),
         label_names_(option<std::vector<std::string>>(source.options, "label_names", {})),
         delimiter_(option<std::string>(source.options, "delimiter", ",").front()),
-        has_quotes_(option<bool>(source.options, "quotes", true)),
-        is_json_(!disk || format_of_name(source.path) == "jsonl"),
+        has_quotes_(option<bool>(source.options, "quotes", true)), form_(number_form(source.options)),
+        dates_(date_order(option<std::string>(source.options, "dates", "iso"))),
+        is_json_(!disk || format_of_name(source.path) == "jsonl"), tries_plain_(is_json_ || form_.is_plain()),
         lines_(std::move(file), delimiter_, has_quotes_ && !is_json_),
         row_(delimiter_, has_quotes_ || is_json_) {
     auto names = option<std::vector<std::string>>(source.options, "names", {});
@@ -262,7 +269,7 @@ class CsvReader final : public RecordReader {
         const Target& target = targets_[into.field];
         const size_t at = row * target.width + into.element;
         const auto is_number = [&](auto* numbers) { return row_.next_number(numbers[at]); };
-        if (!std::visit(is_number, target.numbers))
+        if (!tries_plain_ || !std::visit(is_number, target.numbers))
           TROUPE_RETURN_IF_FAILED(unless_bad_width(column, read_number(column, into, target, at)));
       } else {
         TROUPE_RETURN_IF_FAILED(unless_bad_width(column, read_other(column, into, row)));
@@ -280,9 +287,16 @@ class CsvReader final : public RecordReader {
     return columns == layout_.columns.size() ? status : bad_width(column + 1);
   }
 
-  /// Reads a field that does not consist of a number alone.
+  /// Returns a field that may be a number as plain numbers are written. It is valid until the next call.
+  std::string_view as_plain(std::string_view field) {
+    if (form_.is_plain()) return field;
+    plain_ = plain_number(field, form_);
+    return plain_;
+  }
+
+  /// Reads a field that does not consist of a plain number alone.
   Status read_number(size_t column, const CsvColumn& into, const Target& target, size_t at) {
-    const std::string_view field = row_.next_field();
+    const std::string_view written = row_.next_field(), field = as_plain(written);
     const bool is_missing =
         into.missing && (into.has_words_for_missing ? is_word_for_missing(field) : field.empty());
     const auto read = [&]<class T>(T* numbers) {
@@ -295,7 +309,7 @@ class CsvReader final : public RecordReader {
       return invalid_argument(place(column) + ": what stands for a missing number is " +
                               fmt::format("{}", *into.missing) +
                               ", which does not fit the type of the column");
-    return bad_field(column, field);
+    return bad_field(column, written);
   }
 
   /// Returns the number for a missing one; nothing if the type T does not have it.
@@ -319,13 +333,14 @@ class CsvReader final : public RecordReader {
     const std::string_view field = row_.next_field();
     if (into.use == CsvUse::Image) {
       TROUPE_ASSIGN(target.strings[at], read_image(column, field));
-    } else if (const auto seconds = parse_timestamp(field)) {
+    } else if (const auto seconds = parse_timestamp(field, dates_)) {
       std::get<double*>(target.numbers)[at] = *seconds;
     } else if (into.missing && is_word_for_missing(field)) {
       std::get<double*>(target.numbers)[at] = *into.missing;
     } else {
       return data_loss(place(column) + ": " + shown_field(field) +
-                       " is not a time; expected one such as 2026-11-26 12:30:00, or seconds since 1970");
+                       " is not a time; expected one such as 2026-11-26 12:30:00, or seconds since 1970" +
+                       advice_on_dates(field));
     }
     return {};
   }
@@ -346,11 +361,11 @@ class CsvReader final : public RecordReader {
 
   template <class T>
   Status read_label(size_t column, T& label) {
-    if (label_names_.empty() && row_.next_number(label)) return {};
+    if (label_names_.empty() && tries_plain_ && row_.next_number(label)) return {};
     const std::string_view field = row_.next_field();
     if (!is_utf8(field)) return not_utf8(column, field);
     if (label_names_.empty()) {
-      const auto number = CsvRow::number_of<T>(field);
+      const auto number = CsvRow::number_of<T>(as_plain(field));
       label = number.value_or(0);
       return number ? Status() : bad_field(column, field);
     }
@@ -418,20 +433,20 @@ class CsvReader final : public RecordReader {
     const bool maybe_header = !json_ && lines_.row() == first_row_ && !has_csv_header(source_.options);
     const std::string hint =
         (maybe_header ? "; if the first row has names, set header = true" : "") + other_delimiter_;
-    if (CsvRow::number_of(field)) return data_loss(place(column) + ": " + unfit_number(column, field));
+    if (CsvRow::number_of(plain_number(field, form_)))
+      return data_loss(place(column) + ": " + unfit_number(column, field));
+    const std::string form = disk_ ? advice_on_form(field, delimiter_ == ',') : "";
     if (layout_.columns[column].use == CsvUse::Label)
       return data_loss(place(column) + ": " +
                        (is_word_for_missing(field)
                             ? "the label is missing; data.unlabelled = \"skip\" leaves such rows out"
-                            : shown_field(field) +
-                                  " is not a finite number; label_names = \"auto\" takes labels as words") +
+                            : shown_field(field) + " is not a finite number" + form +
+                                  "; label_names = \"auto\" takes labels as words") +
                        hint);
     return data_loss(place(column) + ": " +
                      (field.empty() ? (json_ ? "there is no value" : "the field is empty")
                                     : shown_field(field) + " is not a finite number") +
-                     (has_decimal_comma(field) && !json_ ? advice_on_decimal_comma(field, path(), delimiter_)
-                                                         : advice_on_gap(column, field)) +
-                     hint);
+                     (form.empty() ? advice_on_gap(column, field) : form) + hint);
   }
 
   /// Says why a number does not fit the type of its column.
@@ -470,11 +485,16 @@ class CsvReader final : public RecordReader {
   const SourceFile source_;
   std::vector<std::string> label_names_;
   const char delimiter_;
-  const bool has_quotes_, is_json_;
+  const bool has_quotes_;
+  const NumberForm form_;
+  const DateOrder dates_;
+  const bool is_json_;
+  const bool tries_plain_;  ///< whether a plain number is always one: JSON has no other ones
   CsvLines lines_;
   std::optional<JsonRows> json_;  ///< set if the lines are JSON
   CsvRow row_;
   std::string_view row_text_;  ///< the current row, unless it is JSON
+  std::string plain_;          ///< the last number that as_plain() has made
   CsvLayout layout_;
   std::vector<Target> targets_;  ///< one for each field; only while records are read
   std::string other_delimiter_;  ///< what to append to errors if the rows are one column; usually empty
