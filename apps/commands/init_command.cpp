@@ -1,4 +1,4 @@
-// The subcommand init: writes a first run file for a table.
+// The subcommand init: writes a first run file for a table, or for a folder of images.
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -13,7 +13,9 @@
 #include "apps/config/document.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/file_content.h"
+#include "apps/data/formats/image_survey.h"
 #include "apps/data/input_file.h"
+#include "apps/runs/first_images_file.h"
 #include "apps/runs/first_run_file.h"
 #include "messages/env/real_disk.h"
 
@@ -23,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct InitArguments {
-  std::string table, label, to;
+  std::string from, label, to;
   bool force = false, json = false;
 };
 
@@ -44,26 +46,34 @@ Status check_is_text(Disk& disk, const std::string& path) {
                    std::string(content));
 }
 
-Result<std::string> write_first(Disk& disk, const InitArguments& arguments) {
-  const fs::path table = arguments.table;
-  const std::string to = arguments.to.empty() ? table.stem().string() + ".toml" : arguments.to;
-  if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, to));
-  TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.table));
-  const auto info = disk.info(arguments.table);
-  if (info && info->is_folder)
-    return invalid_argument(
-        arguments.table +
-        " is a folder, and init reads a table; for images in a folder for each class write "
-        "format = \"images\" and train = [\"" +
-        arguments.table + "\"] in [data], as examples/shapes.toml does");
+/// Returns the text of a run file `to` for a table, or for a folder of images. `name` is that of the run.
+Result<std::string> first_text(Disk& disk, const InitArguments& arguments, const std::string& name,
+                               const std::string& to) {
+  const auto info = disk.info(arguments.from);
   if (!info)
-    return not_found("there is no file '" + arguments.table + "'" +
-                     config::nearest_beside(disk, arguments.table));
-  TROUPE_ASSIGN(const auto survey, data::survey_table(disk, arguments.table));
+    return not_found("there is no file or folder '" + arguments.from + "'" +
+                     config::nearest_beside(disk, arguments.from));
   const fs::path folder = fs::absolute(to).parent_path();
-  const std::string path = fs::absolute(table).lexically_relative(folder).string();
-  TROUPE_ASSIGN(const std::string text,
-                runs::first_run_file(survey, {path, table.stem().string(), to, arguments.label}));
+  const std::string path =
+      fs::absolute(arguments.from).lexically_relative(folder).lexically_normal().string();
+  if (!info->is_folder) {
+    TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.from));
+    TROUPE_ASSIGN(const auto survey, data::survey_table(disk, arguments.from));
+    return runs::first_run_file(survey, {path, name, to, arguments.label});
+  }
+  if (!arguments.label.empty())
+    return invalid_argument("--label names a column of a table, but " + arguments.from +
+                            " is a folder of images, whose labels are the names of its folders");
+  TROUPE_ASSIGN(const auto survey, data::survey_images(disk, arguments.from));
+  return runs::first_images_file(survey, path, name, to);
+}
+
+Result<std::string> write_first(Disk& disk, InitArguments arguments) {
+  while (arguments.from.size() > 1 && arguments.from.ends_with('/')) arguments.from.pop_back();
+  const std::string name = fs::absolute(arguments.from).lexically_normal().stem().string();
+  const std::string to = arguments.to.empty() ? name + ".toml" : arguments.to;
+  if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, to));
+  TROUPE_ASSIGN(const std::string text, first_text(disk, arguments, name, to));
   TROUPE_ASSIGN(NewFile file, NewFile::create(disk, to));
   TROUPE_RETURN_IF_FAILED(file.write(text));
   TROUPE_RETURN_IF_FAILED(file.commit());
@@ -85,12 +95,16 @@ int init(const InitArguments& arguments) {
 void add_init_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<InitArguments>();
   auto* command =
-      add_command(app, "init", "Write a first run file for a table, from what its columns look like.",
+      add_command(app, "init", "Write a first run file for a table or for images, from what they look like.",
                   "troupe init people.csv --label income && troupe train people.toml");
-  command->add_option("table", arguments->table, "text with columns (.csv, .tsv, also compressed)")
+  command
+      ->add_option(
+          "data", arguments->from,
+          "text with columns (.csv, .tsv, also compressed), or a folder that has a folder of images for "
+          "each class")
       ->required();
   command->add_option("--label", arguments->label, "the column to predict; default: the last one");
-  command->add_option("-o,--out", arguments->to, "file to write; default: TABLE.toml in the current folder");
+  command->add_option("-o,--out", arguments->to, "file to write; default: DATA.toml in the current folder");
   command->add_flag("--force", arguments->force, "replace the file if it is there");
   command->add_flag("--json", arguments->json, "print the result or the error as one line of JSON");
   command->callback([arguments, &result] { result = init(*arguments); });

@@ -420,7 +420,7 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
   check({"status"}, {"missing: the folder of a run, such as runs/digits/001, or --cluster FILE"});
   check({"status", none}, {"there is no run '" + none, "the nearest in its folder is 'nune'"}, 2);
   check({"serve", none}, {"there is no run or model '" + none, "'nune'"});
-  check({"init", none}, {"there is no file '" + none, "'nune'"}, 3);
+  check({"init", none}, {"there is no file or folder '" + none, "'nune'"}, 3);
   check({"ckpt", "show", folder.write("model.pt", "x")}, {"model.pt is a file of PyTorch; allowed: "});
   check({"help", "keys", "lr"}, {"no key 'lr'; write train.optimizer.lr"});
   check({"help", "ops", "reduce_mean"}, {"no op 'reduce_mean'; write mean(x, axis)"});

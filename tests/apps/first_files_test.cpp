@@ -1,0 +1,119 @@
+// First run files for images, and what those for tables and images say of rare classes.
+#include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+
+#include "apps/data/csv/table_survey.h"
+#include "apps/runs/first_images_file.h"
+#include "apps/runs/first_run_file.h"
+#include "kernels/ops/images/codecs.h"
+#include "tests/apps/troupe_program.h"
+#include "tests/support/memory_disk.h"
+#include "tests/support/program.h"
+#include "tests/support/project_files.h"
+#include "tests/support/says.h"
+#include "tests/support/temporary_folder.h"
+
+namespace troupe::test::first_files_test {
+namespace {
+
+/// Returns a PNG of this size.
+std::string image(int64_t height, int64_t width, int64_t channels = 3) {
+  const std::vector<uint8_t> pixels(static_cast<size_t>(height * width * channels), 100);
+  return value_or_throw(encode_png(pixels.data(), {height, width, channels}, false, -1));
+}
+
+struct Fixture {
+  void write(const std::string& file, const std::string& bytes) {
+    const std::string path = folder.path() + '/' + file;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    folder.write(file, bytes);
+  }
+  std::string output_of(const std::vector<std::string>& arguments, int code = 0) {
+    Program program(troupe_program(), arguments);
+    BOOST_TEST(program.end() == code, program.output());
+    return program.output();
+  }
+  std::string file_for(const std::string& images) {
+    RealDisk disk;
+    return runs::first_images_file(value_or_throw(data::survey_images(disk, folder.path() + '/' + images)),
+                                   images, images, images + ".toml");
+  }
+
+  TemporaryFolder folder;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(first_files, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_first_run_file_for_images_trains) {
+  const std::string file = folder.path() + "/shapes.toml";
+  output_of({"init", project_path("examples/shapes") + '/', "-o", file});
+  const std::string trained = output_of(
+      {"train", file, "--set", "run.directory=" + folder.path() + "/runs", "--set", "train.max_epochs=8"});
+  BOOST_TEST(says(trained, "valid/accuracy"), trained);
+  const std::string predicted =
+      output_of({"predict", folder.path() + "/runs/shapes", project_path("examples/shapes/circle/00.png")});
+  BOOST_TEST(predicted.starts_with("class\n"), predicted);
+  BOOST_TEST(says(output_of({"init", project_path("examples/shapes"), "-o", file}, 2), "exists"));
+}
+
+BOOST_AUTO_TEST_CASE(images_of_one_small_size_keep_it) {
+  for (const char* const name : {"same/a/1.png", "same/a/2.png", "same/b/1.png"})
+    write(name, image(28, 20, 1));
+  const std::string file = file_for("same");
+  BOOST_TEST(says(file, "a (2), b (1)"), file);
+  BOOST_TEST(
+      says(file,
+           "reshape(cast(decode_image(image, channels=1, expand_animations=false), 'float'), [28, 20, 1])"),
+      file);
+  BOOST_TEST(says(file, "units = 2, name = \"logits\""));
+  BOOST_TEST(!says(file, "class_weights"));
+}
+
+BOOST_AUTO_TEST_CASE(images_of_different_sizes_get_one) {
+  write("sizes/a/1.png", image(40, 60));
+  write("sizes/b/1.png", image(100, 50));
+  const std::string file = file_for("sizes");
+  BOOST_TEST(says(file, "[48, 48]), [48, 48, 3]) / 255.0\"   # of about 100 x 60 in the files"), file);
+  write("large/a/1.png", image(300, 300));
+  write("large/b/1.png", image(300, 300));
+  BOOST_TEST(says(file_for("large"), "[128, 128]), [128, 128, 3]) / 255.0\"   # of 300 x 300 in the files"));
+}
+
+BOOST_AUTO_TEST_CASE(rare_classes_are_named) {
+  for (int i = 0; i < 9; ++i) write("rare/b/" + std::to_string(i) + ".png", image(8, 8));
+  write("rare/a/1.png", image(8, 8));
+  BOOST_TEST(says(file_for("rare"),
+                  "# class_weights = \"balanced\"         # makes rare classes count more: \"a\" is 10 %"));
+  std::string table = "x,y\n";
+  for (int i = 0; i < 40; ++i) table += std::to_string(i * i % 7) + (i % 20 == 0 ? ",yes\n" : ",no\n");
+  MemoryDisk disk;
+  disk.write("/t.csv", table);
+  const std::string file = value_or_throw(runs::first_run_file(
+      value_or_throw(data::survey_table(disk, "/t.csv")), {"/t.csv", "t", "t.toml", ""}));
+  BOOST_TEST(says(file, "\"yes\" is 5 % of the samples"), file);
+  BOOST_TEST(says(file, "metrics = [\"accuracy\", \"f1\", \"auc\"]"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_folder_is_said) {
+  const auto failure = [&](const std::string& images, int code = 2, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"init", folder.path() + '/' + images, "-o", folder.path() + "/x.toml"});
+    return output_of(more, code);
+  };
+  write("flat/1.png", image(8, 8));
+  BOOST_TEST(
+      says(failure("flat"), "there must be a folder for each class, with its images, but there is none"));
+  write("one/a/1.png", image(8, 8));
+  BOOST_TEST(says(failure("one"), "but there is only 'a'"));
+  write("one/b/notes.txt", "none");
+  BOOST_TEST(says(failure("one"), "/one/b: it has no image"));
+  write("one/b/2.png", image(8, 8).substr(0, 20));
+  BOOST_TEST(says(failure("one", 3), "/one/b/2.png: "));
+  BOOST_TEST(says(failure("one", 2, {"--label", "y"}), "--label names a column of a table"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace troupe::test::first_files_test
