@@ -6,6 +6,7 @@
 
 #include "devices/gpu_queue.h"
 #include "kernels/runtime/kernel_run.h"
+#include "kernels/runtime/uninitialized.h"
 
 namespace troupe {
 namespace {
@@ -77,8 +78,7 @@ class Update {
         return refused("the variable '" + cell.name() + "' is " + std::string(name(cell.dtype())) +
                        ", but the op updates " + std::string(name(dtype)));
       if (!node_.op->allows_uninitialized_input && cell.reading() == StateCell::Reading::Uninitialized)
-        return failed_precondition("the variable '" + cell.name() + "' is not initialised")
-            .at_node(node_.type(), node_.name);
+        return uninitialized(cell.name()).at_node(node_.type(), node_.name);
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/runtime/uninitialized.h"
 #include "messages/values/memory_claims.h"
 
 namespace troupe {
@@ -281,7 +282,7 @@ bool StepContext::read_handle(Activation activation, const PreparedNode& node, u
   if (reading == StateCell::Reading::Uninitialized && node.needs_initialized) {
     fail(node, cell.dtype() == DType::Resource
                    ? unimplemented("'" + cell.name() + "' is no variable: its handle has no value to read")
-                   : failed_precondition("the variable '" + cell.name() + "' is not initialised"));
+                   : uninitialized(cell.name()));
     return false;
   }
   if (wants_reference) return true;

@@ -9,6 +9,7 @@
 #include "actors/services/replicas/replicas_service.h"
 #include "kernels/loops/weighted_mean.h"
 #include "kernels/loops/weighted_rows.h"
+#include "kernels/runtime/uninitialized.h"
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/schemas/variable.capnp.h"
@@ -134,8 +135,7 @@ class ReplicasRole final : public Role {
   }
 
   static Result<uint64_t> rounds_in(const StateCell& counter, const Tensor& value) {
-    if (!value.valid())
-      return failed_precondition("the variable '" + counter.name() + "' is not initialised");
+    if (!value.valid()) return uninitialized(counter.name());
     if (value.dtype() != DType::Int64 || value.elements() != 1 || value.as<int64_t>()[0] < 0)
       return invalid_argument("the variable '" + counter.name() + "' cannot count rounds: it is " +
                               value.signature() + ", but must be one int64 that is not negative");
