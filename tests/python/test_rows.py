@@ -84,3 +84,32 @@ def test_models_without_tables(tmp_path):
     model = troupe.train(EXAMPLES / "digits.toml", {"run.directory": str(tmp_path), "train.max_steps": 1}).load()
     with pytest.raises(troupe.InvalidArgumentError, match="takes no rows"):
         model.predict_rows([{}])
+
+
+def test_truth_values_are_those_of_the_table(tmp_path):
+    rows = [{"active": i % 3 == 0, "x": i % 5, "y": "yes" if i % 3 == 0 else "no"} for i in range(60)]
+    with open(tmp_path / "t.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, ["active", "x", "y"])  # writes True and False
+        writer.writeheader()
+        writer.writerows(rows)
+    (tmp_path / "t.toml").write_text("""
+[data]
+format = "csv"
+train = ["t.csv"]
+header = true
+label = "y"
+label_names = "auto"
+batch = 10
+[data.columns]
+active = "category"
+x = "number"
+[model.graph]
+logits = "nn.dense(features, units=2)"
+[train]
+loss = "softmax_cross_entropy"
+optimizer = { type = "adam", lr = 0.1 }
+max_epochs = 30
+""")
+    model = troupe.train(tmp_path / "t.toml", {"run.directory": str(tmp_path)}).load()
+    given = [{name: row[name] for name in ("active", "x")} for row in rows]
+    assert [word.decode() for word in model.predict_rows(given)["class"]] == [row["y"] for row in rows]

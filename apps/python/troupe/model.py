@@ -89,7 +89,8 @@ class Model:
 
             model.predict_rows([{"island": "Dream", "body_mass_g": None}])["class"]
         """
-        return self._rows.run("\n".join(json.dumps(row) for row in _rows_of(rows)))
+        known = self.columns
+        return self._rows.run("\n".join(json.dumps(row) for row in _rows_of(rows, known)))
 
     @property
     def columns(self) -> dict[str, RowColumn]:
@@ -132,7 +133,7 @@ def _parts(inputs: dict[str, Any], size: int) -> Iterator[dict[str, Any]]:
         yield {name: array[begin : begin + size] for name, array in arrays.items()}
 
 
-def _rows_of(rows: Any) -> Iterator[dict[str, Any]]:
+def _rows_of(rows: Any, known: dict[str, RowColumn]) -> Iterator[dict[str, Any]]:
     """Returns rows as dictionaries of what JSON has."""
     if hasattr(rows, "to_dict"):  # a DataFrame
         rows = rows.to_dict("records")
@@ -142,12 +143,15 @@ def _rows_of(rows: Any) -> Iterator[dict[str, Any]]:
             raise ValueError(f"the columns have different numbers of rows: {counts}")
         rows = [dict(zip(rows, values)) for values in zip(*rows.values())]
     for row in rows:
-        yield {str(name): _plain(value) for name, value in row.items()}
+        yield {str(name): _plain(value, known.get(name)) for name, value in row.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, column: Optional[RowColumn]) -> Any:
     if hasattr(value, "item"):  # a scalar of NumPy
         value = value.item()
+    if isinstance(value, bool) and column:  # as the table has it: True, true or 1
+        words = [str(value), str(value).lower(), str(int(value))]
+        return next((word for word in words if word in column.values), words[-1] if column.type == "number" else words[1])
     if isinstance(value, bytes):
         return value.decode()
     if value is None or isinstance(value, (bool, int, str)):
