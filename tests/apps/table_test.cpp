@@ -581,7 +581,7 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_says_what_it_leaves_out) {
                   "there is no column 'pays'; the nearest is 'pay'"));
   BOOST_TEST(says(output_of({"init", folder.write("empty.csv", ""), "-o", file, "--force"}, 3),
                   "the file has no rows"));
-  BOOST_TEST(says(output_of({"init", folder.path(), "-o", file, "--force"}, 2), "format = \"images\""));
+  BOOST_TEST(says(output_of({"init", folder.path(), "-o", file, "--force"}, 2), "a folder for each class"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
