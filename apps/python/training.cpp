@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include "apps/python/arrays.h"
 #include "apps/python/interrupts.h"
 #include "apps/python/training.h"
 

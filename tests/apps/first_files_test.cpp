@@ -7,6 +7,7 @@
 #include "apps/runs/first_images_file.h"
 #include "apps/runs/first_run_file.h"
 #include "kernels/ops/images/codecs.h"
+#include "messages/env/real_disk.h"
 #include "tests/apps/troupe_program.h"
 #include "tests/support/memory_disk.h"
 #include "tests/support/program.h"

@@ -56,7 +56,7 @@ Result<ImageSurvey> survey_images(Disk& disk, const std::string& folder) {
     return invalid_argument(folder + ": there must be a folder for each class, with its images, but there " +
                             (classes.empty() ? "is none" : "is only '" + *classes.begin() + "'"));
   for (const std::string& name : classes) {
-    const std::string path = folder + '/' + name;
+    const std::string path = std::string(folder).append("/").append(name);
     const auto files = image_files(disk, std::span(&path, 1));
     if (!files) return invalid_argument(files.status().text());
     const auto count = static_cast<int64_t>(files->size());
