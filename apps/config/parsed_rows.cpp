@@ -75,20 +75,19 @@ Elements cut(const Scope& scope, const Elements& elements, int64_t length) {
           gather(scope, elements.places, kept)};
 }
 
-Output ragged_elements(const Scope& scope, const RaggedColumn& column, Output source,
-                       std::vector<Output>& fills, Elements& elements) {
-  const bool has_words = column.has_words();
-  if (!column.feature.empty())
-    elements = feature_of(scope, column, source);
-  else if (has_words)
-    elements =
-        parts_of(scope, standardized(scope, column.standardize, source), std::string(data::between_words));
-  else
-    elements = parts_of(scope, source, std::string(data::between_numbers));
+/// Returns the elements of a ragged column, of any type.
+Elements ragged_elements(const Scope& scope, const RaggedColumn& column, Output source,
+                         std::vector<Output>& fills) {
+  const bool has_words = column.has_words(), is_text = column.feature.empty();
+  const std::string between(has_words ? data::between_words : data::between_numbers);
+  Elements elements = is_text ? parts_of(scope, standardized(scope, column.standardize, source), between)
+                              : feature_of(scope, column, source);
   if (column.max_length > 0) elements = cut(scope, elements, column.max_length);
-  if (has_words) return ids_of(scope, column, elements.values, fills);
-  if (!column.feature.empty()) return elements.values;
-  return scope.add_one("StringToNumber", {elements.values}, {{"out_type", column.dtype}});
+  if (has_words)
+    elements.values = ids_of(scope, column, elements.values, fills);
+  else if (is_text)
+    elements.values = scope.add_one("StringToNumber", {elements.values}, {{"out_type", column.dtype}});
+  return elements;
 }
 
 /// Returns a tensor that may be fed in place of `values`.
@@ -100,9 +99,9 @@ std::pair<std::string, Output> may_be_fed(const Scope& scope, const std::string&
 /// Returns the two columns that a ragged column is.
 Columns rows_of(const Scope& root, const RaggedColumn& column, Output source, std::vector<Output>& fills) {
   const Scope scope = root.with_prefix("rows").with_prefix(column.name);
-  Elements elements;
-  Output values = ragged_elements(scope, column, source, fills, elements);
-  if (root.dtype(values) != column.dtype) values = cast(scope, values, column.dtype);
+  const Elements elements = ragged_elements(scope, column, source, fills);
+  const bool is_made = root.dtype(elements.values) == column.dtype;
+  const Output values = is_made ? elements.values : cast(scope, elements.values, column.dtype);
   const PartialShape vector{unknown_dim};
   const Output samples = scope.add_one("Size", {source}, {{"out_type", DType::Int64}});
   const Output ones = scope.add_one("OnesLike", {elements.rows});

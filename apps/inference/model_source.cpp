@@ -159,6 +159,11 @@ Result<ModelSource> open_model(Disk& disk, const std::string& given, const std::
   return source;
 }
 
+Status check_is_asset(const std::string& model, const std::string& path) {
+  if (path.starts_with(model + '/' + assets_folder + '/') && path.find("..") == path.npos) return {};
+  return invalid_argument("the file '" + path + "' is no asset of the model in " + model);
+}
+
 Result<std::vector<NodeId>> needed_nodes(const Graph& graph, const interop::Signature& signature) {
   RunSignature step;
   const auto is_fed = [&](Output output) {

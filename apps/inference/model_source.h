@@ -22,6 +22,7 @@ namespace inference {
 /// The parts of a folder of a saved model.
 inline constexpr const char* graph_file = "saved_model.pb";
 inline constexpr const char* variables_prefix = "variables/variables";
+inline constexpr const char* assets_folder = "assets";
 /// The folder, in that of a run, of the model without the values of its variables.
 inline constexpr const char* run_model = "model";
 
@@ -64,6 +65,10 @@ struct ModelSource {
 /// of a checkpoint of a run. Fails with NotFound if there is no graph, or no checkpoint.
 Result<ModelSource> open_model(Disk& disk, const std::string& path, const std::vector<std::string>& tags,
                                std::shared_ptr<const OpTable> ops);
+
+/// Fails with InvalidArgument for the path of any file but an asset of the saved model in a folder: a model that comes from
+/// elsewhere must not read others.
+Status check_is_asset(const std::string& model, const std::string& path);
 
 /// Returns the nodes that compute the outputs of a signature from its inputs. Fails as cut_subgraph() does.
 Result<std::vector<NodeId>> needed_nodes(const Graph& graph, const interop::Signature& signature);

@@ -73,7 +73,7 @@ class TableReader {
     if (op == TableOp::InitializeFromFile) {
       TROUPE_ASSIGN(const Tensor path, value(node.inputs[1]));
       TROUPE_ASSIGN(const VocabularyFile file, vocabulary_file(node, path));
-      TROUPE_RETURN_IF_FAILED(check_is_asset(file.path));
+      TROUPE_RETURN_IF_FAILED(check_is_asset(source_.model, file.path));
       TROUPE_ASSIGN(const auto rows, read_vocabulary(disk_, file, table.spec().key, table.spec().value));
       return table.initialize(rows.first, rows.second);
     }
@@ -82,14 +82,6 @@ class TableReader {
     TROUPE_ASSIGN(const Tensor values, value(node.inputs[2]));
     return op == TableOp::Initialize ? table.initialize(keys, values) : table.insert(keys, values, true);
   }
-
-  /// Fails with InvalidArgument for any file but an asset of the model: a model that comes from elsewhere must not read others.
-  Status check_is_asset(const std::string& path) const {
-    if (path.starts_with(assets_folder()) && path.find("..") == path.npos) return {};
-    return invalid_argument("the table reads the file '" + path + "', which is no asset of the model in " +
-                            source_.model);
-  }
-  std::string assets_folder() const { return source_.model + "/assets/"; }
 
   /// Returns the output that Identity nodes pass on, and variables to which the graph has assigned it: TensorFlow keeps the paths
   /// of assets in variables.
@@ -117,7 +109,7 @@ class TableReader {
     std::vector<Tensor> paths;
     for (const auto& [file, tensor] : source_.meta.assets) {
       assets.push_back(tensor);
-      paths.push_back(Tensor::scalar<std::string>(assets_folder() + file));
+      paths.push_back(Tensor::scalar<std::string>(source_.model + '/' + assets_folder + '/' + file));
     }
     TROUPE_ASSIGN(const auto function,
                   ModelFunction::make(graph_, assets, {source}, library_, device_, state_, tables_, 0));

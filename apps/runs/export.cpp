@@ -41,12 +41,14 @@ void keep_signatures(interop::MetaGraph& meta) {
   meta = saved_model_graph(std::move(meta), variables);
 }
 
-/// Copies the assets of a model, such as files of words, to the folder of another one.
+/// Copies the assets of a model, such as files of words, to the folder of another one. Fails as check_is_asset() does.
 Status copy_assets(Disk& disk, const inference::ModelSource& source, const std::string& folder) {
   if (source.meta.assets.empty()) return {};
-  TROUPE_RETURN_IF_FAILED(make_folders(disk, folder + "/assets"));
+  const std::string assets = std::string("/") + inference::assets_folder + '/';
+  TROUPE_RETURN_IF_FAILED(make_folders(disk, folder + assets));
   for (const auto& [name, tensor] : source.meta.assets) {
-    const std::string file = "/assets/" + name;
+    const std::string file = assets + name;
+    TROUPE_RETURN_IF_FAILED(inference::check_is_asset(source.model, source.model + file));
     TROUPE_ASSIGN(const std::string bytes, read_file(disk, source.model + file, max_asset_bytes));
     TROUPE_RETURN_IF_FAILED(write_whole(disk, folder + file, bytes));
   }

@@ -72,6 +72,25 @@ struct Fixture : DigitsRuns {
   MemoryDisk memory;
 };
 
+/// Writes a saved model that says the number of a word, which is that of its line in an asset.
+void write_model_with_words(const std::string& to, const std::string& asset) {
+  interop::MetaGraph meta{Graph(op_library()->ops), {"serve"}, {}, {}, {}};
+  const Scope g(meta.graph);
+  const Output file = g.with_name("file").constant(Tensor::scalar<std::string>("words.txt"));
+  const Output table =
+      g.add_one("HashTableV2", {}, {{"key_dtype", DType::String}, {"value_dtype", DType::Int64}});
+  const Output word = placeholder(g, DType::String, {-1});
+  const Output number =
+      g.add_one("LookupTableFindV2", {table, word, g.constant(Tensor::scalar<int64_t>(-1))});
+  (void)g.with_name("fill").add("InitializeTableFromTextFileV2", {table, file},
+                                {{"key_index", int64_t{-2}}, {"value_index", int64_t{-1}}});
+  meta.init_op = "fill";
+  meta.assets = {{asset, file}};
+  meta.signatures["serving_default"] = {{}, {{"word", word}}, {{"number", number}}};
+  std::filesystem::create_directories(to + "/assets");
+  std::ofstream(to + "/saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(text_models, Fixture)
@@ -138,27 +157,22 @@ BOOST_AUTO_TEST_CASE(trained_and_exported_models_take_texts) {
 }
 
 BOOST_AUTO_TEST_CASE(a_model_is_exported_with_the_words_in_its_files) {
-  interop::MetaGraph meta{Graph(op_library()->ops), {"serve"}, {}, {}, {}};
-  const Scope g(meta.graph);
-  const Output file = g.with_name("file").constant(Tensor::scalar<std::string>("words.txt"));
-  const Output table =
-      g.add_one("HashTableV2", {}, {{"key_dtype", DType::String}, {"value_dtype", DType::Int64}});
-  const Output word = placeholder(g, DType::String, {-1});
-  const Output number =
-      g.add_one("LookupTableFindV2", {table, word, g.constant(Tensor::scalar<int64_t>(-1))});
-  (void)g.with_name("fill").add("InitializeTableFromTextFileV2", {table, file},
-                                {{"key_index", int64_t{-2}}, {"value_index", int64_t{-1}}});
-  meta.init_op = "fill";
-  meta.assets = {{"words.txt", file}};
-  meta.signatures["serving_default"] = {{}, {{"word", word}}, {{"number", number}}};
-  const std::string from = folder.path() + "/from/";
-  std::filesystem::create_directories(from + "assets");
-  std::ofstream(from + "assets/words.txt") << "a\nb\n";
-  std::ofstream(from + "saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
-  const std::string to = exported(folder.path() + "/from", "to");
+  const std::string from = folder.path() + "/from";
+  write_model_with_words(from, "words.txt");
+  std::ofstream(from + "/assets/words.txt") << "a\nb\n";
+  const std::string to = exported(from, "to");
   std::filesystem::remove_all(from);
   const auto numbers = troupe::load(to).run(Tensors{{"word", Tensor::vector<std::string>({"b", "c", "a"})}});
   BOOST_TEST(difference(numbers.at("number"), Tensor::vector<int64_t>({1, -1, 0}), {0, 0}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_export_copies_no_other_files_than_those_of_the_model) {
+  folder.write("secret.txt", "a\n");
+  write_model_with_words(folder.path() + "/from", "../../secret.txt");
+  Program program(troupe_program(), {"export", folder.path() + "/from", folder.path() + "/to"});
+  BOOST_TEST(program.end() != 0);
+  BOOST_TEST(says(program.output(), "is no asset of the model"), program.output());
+  BOOST_TEST(!std::filesystem::exists(folder.path() + "/to/saved_model.pb"));
 }
 
 BOOST_AUTO_TEST_CASE(rows_and_files_that_a_model_does_not_take_are_refused) {
