@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "apps/commands/all_commands.h"
 #include "apps/commands/command_support.h"
@@ -25,7 +26,10 @@ namespace {
 namespace fs = std::filesystem;
 
 struct InitArguments {
-  std::string from, label, to;
+  std::string from, to;
+  std::vector<std::string> labels;
+  int64_t window = 0;
+  std::string series;
   bool force = false, json = false;
 };
 
@@ -59,11 +63,15 @@ Result<std::string> first_text(Disk& disk, const InitArguments& arguments, const
   if (!info->is_folder) {
     TROUPE_RETURN_IF_FAILED(check_is_text(disk, arguments.from));
     TROUPE_ASSIGN(const auto survey, data::survey_table(disk, arguments.from));
-    return runs::first_run_file(survey, {path, name, to, arguments.label});
+    return runs::first_run_file(survey,
+                                {path, name, to, arguments.labels, arguments.window, arguments.series});
   }
-  if (!arguments.label.empty())
+  if (!arguments.labels.empty())
     return invalid_argument("--label names a column of a table, but " + arguments.from +
                             " is a folder of images, whose labels are the names of its folders");
+  if (arguments.window > 0)
+    return invalid_argument("--window is for the rows of a table, but " + arguments.from +
+                            " is a folder of images");
   TROUPE_ASSIGN(const auto survey, data::survey_images(disk, arguments.from));
   return runs::first_images_file(survey, path, name, to);
 }
@@ -103,7 +111,21 @@ void add_init_command(CLI::App& app, int& result) {
           "text with columns (.csv, .tsv, also compressed), or a folder that has a folder of images for "
           "each class")
       ->required();
-  command->add_option("--label", arguments->label, "the column to predict; default: the last one");
+  command
+      ->add_option(
+          "--label", arguments->labels,
+          "the column to predict; given more than once: several columns of numbers; default: the last one")
+      ->allow_extra_args(false);
+  auto* const window =
+      command
+          ->add_option(
+              "--window", arguments->window,
+              "for a series, whose rows are in order: how many of them the next one is predicted from")
+          ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
+  command
+      ->add_option("--series", arguments->series,
+                   "where a table has several series: the column that has the same value in all rows of one")
+      ->needs(window);
   command->add_option("-o,--out", arguments->to, "file to write; default: DATA.toml in the current folder");
   command->add_flag("--force", arguments->force, "replace the file if it is there");
   command->add_flag("--json", arguments->json, "print the result or the error as one line of JSON");

@@ -11,7 +11,8 @@ data::FormatOptions read_format_options(const Reader& data, const data::Format& 
     if (const auto flag = data.optional<bool>(name)) options[name] = *flag;
     if (const auto integer = data.optional<int64_t>(name)) options[name] = *integer;
     if (const auto number = data.optional<double>(name)) options[name] = *number;
-    if (auto texts = data.list<std::string>(name); key.kind == Kind::Strings && !texts.empty())
+    const bool is_list = key.kind == Kind::Strings || key.kind == Kind::Columns;
+    if (auto texts = is_list ? data.list<std::string>(name) : std::vector<std::string>(); !texts.empty())
       options[name] = std::move(texts);
     else if (auto text = data.optional<std::string>(name))
       options[name] = std::move(*text);

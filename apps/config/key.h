@@ -25,6 +25,7 @@ enum class Kind : uint8_t {
   Duration,     ///< "60s", "200ms", "5m", "1h"
   Period,       ///< a duration, "500 steps" or "never"
   Column,       ///< a name or a number
+  Columns,      ///< a column, or a list of names
   Paths,        ///< one path or several, relative to the run file; the check makes them absolute
   Endpoints,    ///< one "host:port" or several
   Dimensions,   ///< a list of integers, each in `range`

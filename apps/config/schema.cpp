@@ -78,6 +78,8 @@ std::string expectation(const Key& key) {
     case Kind::Duration: return "a time such as \"60s\", \"200ms\", \"5m\" or \"1h\"" + range;
     case Kind::Period: return "a time such as \"60s\", or \"500 steps\", or \"never\"";
     case Kind::Column: return "a column: \"last\", \"first\", a name, or a number from 0";
+    case Kind::Columns:
+      return "a column: \"last\", \"first\", a name, or a number from 0; or a list of names";
     case Kind::Paths: return "a path or a list of paths";
     case Kind::Endpoints: return "\"host:port\", with a port from 0 to 65535, or a list of them";
     case Kind::IntegerPair:
@@ -289,6 +291,9 @@ bool Checker::check_value(const Key& key, Value& value, const std::string& path)
     case Kind::Paths:
     case Kind::Endpoints: return check_strings(key, value, path);
     case Kind::StringLists: return check_string_lists(key, value, path);
+    case Kind::Columns:
+      if (value.get_if<List>()) return check_strings(key, value, path);
+      [[fallthrough]];
     case Kind::Column:
       if (const auto* number = value.get_if<int64_t>()) return *number >= 0 || refuse(key, value, path);
       return check_string(key, value, path);

@@ -84,6 +84,12 @@ inline std::vector<std::string> arrays_of(const FormatOptions& options) {
   return option<std::vector<std::string>>(options, arrays_option, {});
 }
 
+/// Returns the columns of a table that are the elements of its label, which is a vector; none if the label is one column. They are
+/// names, or patterns of names.
+inline std::vector<std::string> parts_of_label(const FormatOptions& options) {
+  return option<std::vector<std::string>>(options, label_column, {});
+}
+
 /// For formats whose labels are found by themselves: returns whether they are read, unless data.label is "none".
 inline bool has_own_labels(const FormatOptions& options) {
   return option<std::string>(options, label_column, "") != "none";

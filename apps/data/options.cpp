@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/data/file_patterns.h"
+
 namespace troupe::data {
 namespace {
 
@@ -83,6 +85,8 @@ std::optional<std::vector<int64_t>> known_shape(const Options& options, const In
   if (input.shape) return *input.shape;
   if (has_arrays(options) && input.from != label_column) return {};
   const std::string& origin = origin_of(options, input);
+  if (const auto parts = parts_of_label(options.format_options); origin == label_column && !parts.empty())
+    return std::vector{std::ranges::any_of(parts, is_pattern) ? unknown : static_cast<int64_t>(parts.size())};
   const auto column = std::ranges::find(options.columns, origin, &TableColumn::name);
   if (column != options.columns.end())
     return column->is_vector() ? std::vector{column->width().value_or(unknown)} : std::vector<int64_t>();

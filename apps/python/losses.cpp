@@ -2,6 +2,10 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "apps/python/calls.h"
 #include "apps/python/nn.h"
 
@@ -48,6 +52,29 @@ void bind_score(py::module_& module, const char* name,
       (py::arg(options.name) = Options{}.*options.member)...);
 }
 
+const nn::SetMetric& set_metric(const std::string& name) {
+  const auto found = std::ranges::find(nn::set_metrics(), name, &nn::SetMetric::name);
+  if (found == nn::set_metrics().end()) throw Error(invalid_argument("there is no metric '" + name + "'"));
+  return *found;
+}
+
+/// Binds the two parts of the metrics of all samples.
+void bind_set_metrics(py::module_& module) {
+  module.def(
+      "set_metric_means",
+      [](const ScopeHandle& scope, const std::string& name, const py::object& predicted,
+         const py::object& label) {
+        const Output first = as_output(scope, predicted, DType::Invalid);
+        return scope.handle(
+            set_metric(name).means(scope.scope, first, as_output(scope, label, DType::Invalid)));
+      },
+      py::arg("scope"), py::arg("name"), py::arg("predicted"), py::arg("label"));
+  module.def(
+      "set_metric_value",
+      [](const std::string& name, const std::vector<double>& means) { return set_metric(name).value(means); },
+      py::arg("name"), py::arg("means"));
+}
+
 }  // namespace
 
 void bind_losses(py::module_& module) {
@@ -71,6 +98,7 @@ void bind_losses(py::module_& module) {
   bind_score(module, "squared_hinge", &nn::squared_hinge);
   bind_score(module, "accuracy", &nn::accuracy);
   bind_score(module, "top_k_accuracy", &nn::top_k_accuracy, Option{&nn::TopK::k, "k"});
+  bind_set_metrics(module);
 }
 
 }  // namespace troupe::python

@@ -129,7 +129,8 @@ class Maker {
                                                         : std::string(key.rules.choices))}};
       case Kind::Duration: return text_that(duration_pattern);
       case Kind::Period: return text_that("^(never|[0-9]*\\.?[0-9]+(ms|s|m|h)|[1-9][0-9]* steps?)$");
-      case Kind::Column: return {{"anyOf", {text, {{"type", "integer"}, {"minimum", 0}}}}};
+      case Kind::Column: return either(text, {{"type", "integer"}, {"minimum", 0}});
+      case Kind::Columns: return {{"anyOf", {text, {{"type", "integer"}, {"minimum", 0}}, list_of(text, 1)}}};
       case Kind::Endpoints: return one_or_more(text_that("^.+:[0-9]{1,5}$"));
       case Kind::Dimensions: return list_of(number("integer"));
       case Kind::Numbers: {

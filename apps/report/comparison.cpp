@@ -22,10 +22,12 @@ struct Pair {
   std::string label;
 };
 
-/// Returns how an output is compared with labels; nothing if it cannot be.
-std::optional<Kind> kind_of(const ModelTensor& declared, const Tensor& output, const Tensor& labels) {
+/// Returns how an output is compared with labels; nothing if it cannot be. `is_vector`: a label has several columns of a table,
+/// which are no probabilities of one class.
+std::optional<Kind> kind_of(const ModelTensor& declared, const Tensor& output, const Tensor& labels,
+                            bool is_vector) {
   const int64_t count = labels.elements();
-  if (declared.name.ends_with("probabilities") && output.shape().rank() >= 2) {
+  if (!is_vector && declared.name.ends_with("probabilities") && output.shape().rank() >= 2) {
     const int64_t classes = output.shape().dims().back();
     const bool one_for_each =
         classes > 0 && output.elements() / classes == count && is_integer(labels.dtype());
@@ -53,13 +55,13 @@ Result<std::vector<std::string>> label_columns(const config::RunConfig& config) 
 
 /// Finds the pair that says most.
 Result<Pair> find_pair(const ModelSignature& signature, const std::vector<Tensor>& outputs,
-                       const std::vector<std::string>& labels, const data::Dataset& batch) {
+                       const std::vector<std::string>& labels, const data::Dataset& batch, bool is_vector) {
   std::optional<Pair> best;
   for (const std::string& label : labels) {
     const Tensor* const values = batch.find(label);
     if (!values || batch.find(data::splits_name(label))) continue;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const auto kind = kind_of(signature.outputs[i], outputs[i], *values);
+      const auto kind = kind_of(signature.outputs[i], outputs[i], *values, is_vector);
       if (kind && (!best || *kind < best->kind)) best = Pair{*kind, i, label};
     }
   }
@@ -148,6 +150,7 @@ Result<Comparison> compare(const runs::TrainedRun& run, const data::SampleSet& s
   if (!run.config) return invalid_argument("the model in " + run.folder + " has no run file");
   const ModelSignature& signature = run.model.signature(Model::predict);
   TROUPE_ASSIGN(const auto labels, label_columns(*run.config));
+  const bool is_vector = !data::parts_of_label(run.config->data.format_options).empty();
   Comparison result{.part = part,
                     .of_samples = samples.samples(),
                     .label = {},
@@ -164,7 +167,7 @@ Result<Comparison> compare(const runs::TrainedRun& run, const data::SampleSet& s
     TROUPE_ASSIGN(const auto inputs, runs::inputs_of(signature, batch));
     const auto outputs = run.model.run(inputs, Model::predict);
     if (!pair) {
-      TROUPE_ASSIGN(pair, find_pair(signature, outputs, labels, batch));
+      TROUPE_ASSIGN(pair, find_pair(signature, outputs, labels, batch, is_vector));
       result.label = pair->label;
       result.output = signature.outputs[pair->output].name;
       gatherer.emplace(*pair, result);

@@ -16,11 +16,13 @@ using data::ColumnType;
 using data::CsvUse;
 using data::TableColumn;
 
-/// Returns the names and that of the label, if it has one.
+/// Returns the names and those of the label, if it has any.
 std::vector<std::string> with_label(const data::Options& options, std::vector<std::string> names) {
   if (!data::names_csv_column(options.format_options, data::label_column)) return names;
-  auto label = data::option<std::string>(options.format_options, data::label_column, "");
-  if (!label.empty() && std::ranges::find(names, label) == names.end()) names.push_back(std::move(label));
+  auto label = data::parts_of_label(options.format_options);
+  if (label.empty()) label = {data::option<std::string>(options.format_options, data::label_column, "")};
+  for (std::string& part : label)
+    if (!part.empty() && std::ranges::find(names, part) == names.end()) names.push_back(std::move(part));
   return names;
 }
 

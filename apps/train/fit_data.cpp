@@ -65,7 +65,8 @@ bool needs_classes(Disk& disk, const data::Options& options) {
     };
     return given == std::vector<std::string>{"auto"} && std::ranges::all_of(options.train, is_folder);
   }
-  if (options.format != "csv" || !data::has_csv_column(options.format_options, data::label_column))
+  if (options.format != "csv" || !data::has_csv_column(options.format_options, data::label_column) ||
+      !data::parts_of_label(options.format_options).empty())
     return false;
   const auto given = data::option<std::vector<std::string>>(options.format_options, "label_names", {});
   if (!given.empty()) return given == std::vector<std::string>{"auto"};
@@ -132,13 +133,13 @@ bool are_names(const std::vector<std::string>& names) {
 
 /// Replaces patterns by the names of the columns of the table, and names the features of one without [data.columns].
 void add_names_of_columns(Disk& disk, const data::Options& options, std::vector<std::string>& settings) {
+  const bool lacks_parts =
+      std::ranges::any_of(data::parts_of_label(options.format_options), data::is_pattern);
   const bool lacks_features = options.format == "csv" && options.columns.empty() &&
                               !options.format_options.contains(data::features_option) &&
                               !options.format_options.contains("names");
-  if (!lacks_features && std::ranges::all_of(options.columns, [](const TableColumn& column) {
-        return column.width().has_value();
-      }))
-    return;
+  const auto is_known = [](const TableColumn& column) { return column.width().has_value(); };
+  if (!lacks_parts && !lacks_features && std::ranges::all_of(options.columns, is_known)) return;
   const auto reader = data::open_source(disk, options, data::train_files(options), 0);
   if (!reader) return;  // load_data() reports what is wrong
   const auto field_named = [&](const std::string& name) {
@@ -147,6 +148,7 @@ void add_names_of_columns(Disk& disk, const data::Options& options, std::vector<
   if (const auto features = field_named(data::feature_column);
       lacks_features && features != (*reader)->schema().end() && are_names(features->elements))
     settings.push_back(setting(std::string("data.") + data::features_option, features->elements));
+  if (lacks_parts) settings.push_back(setting("data.label", field_named(data::label_column)->elements));
   for (const TableColumn& column : options.columns) {
     const auto field = field_named(column.name);
     if (!column.width())
@@ -394,6 +396,9 @@ std::vector<std::string> fitted_before(const config::RunConfig& config, const co
   if (given == std::vector<std::string>{"auto"} && before.has("label_names"))
     settings.push_back("data.label_names=" + config::to_toml(*before.find("label_names")));
   keep(now, before, "data.", data::features_option);
+  if (std::ranges::any_of(data::parts_of_label(config.data.format_options), data::is_pattern) &&
+      before.has("label"))
+    settings.push_back("data.label=" + config::to_toml(*before.find("label")));
   for (const data::RaggedColumn& column : config.ragged)
     if (column.most_words > 0)
       keep(now.table("ragged").table(column.name), before.table("ragged").table(column.name),

@@ -1,6 +1,8 @@
-// First run files for images, and what those for tables and images say of rare classes.
-#include <boost/test/unit_test.hpp>
+// First run files for images and for series, and what those for tables and images say of rare classes.
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <filesystem>
 
 #include "apps/data/csv/table_survey.h"
@@ -36,12 +38,12 @@ struct Fixture {
     return program.output();
   }
   std::string file_for(const std::string& images) {
-    RealDisk disk;
     return runs::first_images_file(value_or_throw(data::survey_images(disk, folder.path() + '/' + images)),
                                    images, images, images + ".toml");
   }
 
   TemporaryFolder folder;
+  RealDisk disk;
 };
 
 }  // namespace
@@ -90,12 +92,58 @@ BOOST_AUTO_TEST_CASE(rare_classes_are_named) {
                   "# class_weights = \"balanced\"         # makes rare classes count more: \"a\" is 10 %"));
   std::string table = "x,y\n";
   for (int i = 0; i < 40; ++i) table += std::to_string(i * i % 7) + (i % 20 == 0 ? ",yes\n" : ",no\n");
-  MemoryDisk disk;
-  disk.write("/t.csv", table);
-  const std::string file = value_or_throw(runs::first_run_file(
-      value_or_throw(data::survey_table(disk, "/t.csv")), {"/t.csv", "t", "t.toml", ""}));
+  MemoryDisk memory;
+  memory.write("/t.csv", table);
+  const std::string file = value_or_throw(
+      runs::first_run_file(value_or_throw(data::survey_table(memory, "/t.csv")), {"/t.csv", "t", "t.toml"}));
   BOOST_TEST(says(file, "\"yes\" is 5 % of the samples"), file);
   BOOST_TEST(says(file, "metrics = [\"accuracy\", \"f1\", \"auc\"]"));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_run_file_for_a_series_trains) {
+  const std::string file = folder.path() + "/sunspots.toml";
+  output_of(
+      {"init", project_path("examples/sunspots.csv"), "-o", file, "--window", "33", "--label", "sunspots"});
+  const std::string trained = output_of({"train", file, "--set", "run.directory=" + folder.path() + "/runs",
+                                         "--set", "run.gpus=0", "--set", "train.max_epochs=60"});
+  BOOST_TEST(says(trained, "valid/r2 0."), trained);
+  const std::string predicted =
+      output_of({"predict", folder.path() + "/runs/sunspots", project_path("examples/sunspots.csv")});
+  BOOST_TEST(std::ranges::count(predicted, '\n') > 200, predicted);
+}
+
+BOOST_AUTO_TEST_CASE(a_table_may_have_several_series) {
+  std::string table = "sensor,time,Load %,note,state\n";
+  for (const char* const sensor : {"a", "b"})
+    for (int i = 0; i < 60; ++i)
+      table += fmt::format("{},2026-11-{:02} {:02}:00:00,{},a note of its own number {},{}\n", sensor,
+                           1 + i / 24, i % 24, i % 7, i, i % 3 == 0 ? "on" : "off");
+  folder.write("load.csv", table);
+  const std::string file = folder.path() + "/load.toml";
+  output_of({"init", folder.path() + "/load.csv", "-o", file, "--window", "5", "--series", "sensor",
+             "--label", "Load %"});
+  const std::string text = value_or_throw(read_file(disk, file, 1 << 20));
+  BOOST_TEST(says(text, "window = { length = 5, ahead = 1, label = \"load\", series = \"sensor\" }"), text);
+  BOOST_TEST(says(text, "# left out: \"note\": a text, of which a window takes none"), text);
+  const std::string trained = output_of({"train", file, "--set", "run.directory=" + folder.path() + "/runs",
+                                         "--set", "run.gpus=0", "--set", "train.max_epochs=100"});
+  BOOST_TEST(says(trained, "valid/r2 0.9"), trained);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_series_is_said) {
+  folder.write("t.csv", "sensor,x,y\na,1,2\na,2,\nb,3,4\nb,4,5\n");
+  const auto failure = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"init", folder.path() + "/t.csv", "-o", folder.path() + "/x.toml"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return output_of(arguments, 2);
+  };
+  BOOST_TEST(says(failure({"--window", "2"}), "the label 'y' is not a number in each of the 4 rows"));
+  BOOST_TEST(says(failure({"--window", "4", "--label", "x"}),
+                  "--window 4: the table has 4 rows; a window takes fewer"));
+  BOOST_TEST(
+      says(failure({"--window", "2", "--label", "x", "--series", "sensr"}), "there is no column 'sensr'"));
+  BOOST_TEST(says(failure({"--window", "2", "--label", "x", "--series", "x"}),
+                  "--series and --label name the same column, 'x'"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_folder_is_said) {
@@ -113,6 +161,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_folder_is_said) {
   write("one/b/2.png", image(8, 8).substr(0, 20));
   BOOST_TEST(says(failure("one", 3), "/one/b/2.png: "));
   BOOST_TEST(says(failure("one", 2, {"--label", "y"}), "--label names a column of a table"));
+  BOOST_TEST(says(failure("one", 2, {"--window", "3"}), "--window is for the rows of a table"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -29,7 +29,7 @@ struct Fixture {
     return value_or_throw(survey_table(disk, "/t.csv"));
   }
   std::string first_file(const std::string& table) {
-    return value_or_throw(runs::first_run_file(survey(table), {"/t.csv", "t", "t.toml", ""}));
+    return value_or_throw(runs::first_run_file(survey(table), {"/t.csv", "t", "t.toml"}));
   }
   /// Returns the samples that the first run file of a table describes.
   Dataset samples(const std::string& table) {

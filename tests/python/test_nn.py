@@ -88,6 +88,48 @@ def test_losses_and_metrics_of_classes(session):
     assert session.run(nn.binary_cross_entropy([0.0, 0.0], [1.0, 0.0])) == pytest.approx(np.log(2), rel=1e-5)
 
 
+def of_batches(session, function, placeholders, batches):
+    metric = function(*placeholders)
+    for batch in batches:
+        metric.add(session.run(metric.means, dict(zip(placeholders, batch))), len(batch[1]))
+    return metric.value()
+
+
+def test_metrics_of_all_samples_add_up_batches(session):
+    random = np.random.default_rng(1)
+    batches = [(random.normal(size=(n, 2)).astype(np.float32), random.integers(0, 2, n)) for n in (7, 40, 1)]
+    logits, label = np.concatenate([one for one, _ in batches]), np.concatenate([one for _, one in batches])
+    given = troupe.placeholder("float32", [None, 2]), troupe.placeholder("int64", [None])
+    found = logits.argmax(-1)
+    hits = ((found == 1) & (label == 1)).sum()
+    precision, recall = hits / (found == 1).sum(), hits / (label == 1).sum()
+    assert of_batches(session, nn.precision, given, batches) == pytest.approx(precision)
+    assert of_batches(session, nn.recall, given, batches) == pytest.approx(recall)
+    assert of_batches(session, nn.f1, given, batches) == pytest.approx(2 * precision * recall / (precision + recall))
+    score = logits[:, 1] - logits[:, 0]
+    pairs = score[label == 1][:, None] > score[label == 0][None, :]
+    assert of_batches(session, nn.auc, given, batches) == pytest.approx(pairs.mean(), abs=2e-3)
+    of_samples = np.log(np.exp(logits).sum(-1)) - logits[np.arange(len(label)), label]
+    assert of_batches(session, nn.perplexity, given, batches) == pytest.approx(np.exp(of_samples.mean()), rel=1e-5)
+
+
+def test_metrics_of_all_numbers_add_up_batches(session):
+    batches = [(np.array([1.0, 2.0, 4.0], np.float32), np.array([1.0, 2.5, 3.0], np.float32)), (np.array([0.0], np.float32),) * 2]
+    errors, labels = np.array([0, -0.5, 1, 0]), np.array([1, 2.5, 3, 0])
+    given = troupe.placeholder("float32", [None]), troupe.placeholder("float32", [None])
+    assert of_batches(session, nn.r2, given, batches) == pytest.approx(1 - (errors**2).mean() / labels.var())
+    assert of_batches(session, nn.root_mean_squared_error, given, batches) == pytest.approx(np.sqrt((errors**2).mean()))
+    r2 = nn.r2(*given)
+    r2.add([0.0, 0.0, 1.0], 5)
+    assert r2.value() == 1
+    r2.reset()
+    assert np.isnan(r2.value())
+    with pytest.raises(ValueError, match="r2: a batch of 0 samples"):
+        r2.add([1.0], 0)
+    with pytest.raises(troupe.errors.InvalidArgumentError, match="metric"):
+        nn.r2(troupe.ops.zeros([2, 3]), troupe.ops.zeros([4]))
+
+
 def test_layers_share_weights_between_builds(graph):
     x = troupe.placeholder("float32", [None, 4])
     network = nn.Network()

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/file_patterns.h"
@@ -48,10 +49,9 @@ class Maker {
       return invalid_argument(source_.path + ": data.names has " + std::to_string(layout_.names.size()) +
                               " names, but the first row has " + std::to_string(width_) + " columns");
     TROUPE_RETURN_IF_FAILED(check_names());
-    TROUPE_ASSIGN(const size_t label, find(label_column));
-    TROUPE_RETURN_IF_FAILED(source_.columns.empty() ? add_features_and_text(label) : add_columns(label));
-    if (label < width_ && !ignores_csv_label(options_))
-      add(label, CsvUse::Label, {label_column, source_.label_type, {}});
+    TROUPE_RETURN_IF_FAILED(find_label());
+    TROUPE_RETURN_IF_FAILED(source_.columns.empty() ? add_features_and_text() : add_columns());
+    if (!label_.empty() && !ignores_csv_label(options_)) add_label();
     return std::move(layout_);
   }
 
@@ -70,30 +70,59 @@ class Maker {
         ", ..., some of them twice; if it is a sample, write header = false");
   }
 
-  CsvColumn& add(size_t column, CsvUse use, Field field) {
-    layout_.columns[column] = {.use = use, .field = layout_.fields.size(), .element = 0, .missing = {}};
-    layout_.fields.push_back(std::move(field));
-    return layout_.columns[column];
+  /// Finds the columns of the label.
+  Status find_label() {
+    const auto parts = parts_of_label(options_);
+    if (parts.empty()) {
+      TROUPE_ASSIGN(const size_t label, find(label_column));
+      if (label < width_) label_.push_back(label);
+      return {};
+    }
+    for (const std::string& name : parts) {
+      TROUPE_ASSIGN(const auto columns, named("data.label", name));
+      if (columns.empty())
+        return invalid_argument(source_.path + ": data.label: there is no column '" + name + "'" +
+                                nearest_text(name));
+      if (!is_pattern(name) && is_label(columns.front()))
+        return invalid_argument(source_.path + ": data.label names the column '" +
+                                layout_.names[columns.front()] + "' twice");
+      for (const size_t column : is_pattern(name) ? std::span(columns) : std::span(columns).first(1))
+        if (!is_label(column)) label_.push_back(column);
+    }
+    return {};
+  }
+  bool is_label(size_t column) const { return std::ranges::find(label_, column) != label_.end(); }
+
+  /// Adds the label: a number or word, or a vector if data.label is a list.
+  void add_label() {
+    Field field{label_column, source_.label_type, {}};
+    if (!parts_of_label(options_).empty()) {
+      field.shape = {static_cast<int64_t>(label_.size())};
+      for (const size_t column : label_) field.elements.push_back(layout_.names[column]);
+    }
+    add_fields(label_, CsvUse::Label, std::move(field), {});
   }
 
   /// All columns but the label and the text are features, or those that data.features names.
-  Status add_features_and_text(size_t label) {
+  Status add_features_and_text() {
     TROUPE_ASSIGN(const size_t text, find(text_column));
-    if (label < width_ && label == text)
+    if (is_label(text))
       return invalid_argument(
-          source_.path + ": column " + std::to_string(label) +
+          source_.path + ": column " + std::to_string(text) +
           ", counted from 0, is the label and the text; data.label and data.text must differ");
-    TROUPE_ASSIGN(const std::vector<size_t> numbers, features(label, text));
+    TROUPE_ASSIGN(const std::vector<size_t> numbers, features(text));
     if (numbers.empty() && text == width_)
-      return data_loss(source_.path + ": there are no features, because the only column is the label");
+      return data_loss(source_.path + ": there are no features, because " +
+                       (label_.size() > 1 ? "all columns are parts of" : "the only column is") +
+                       " the label");
     const double missing = option(options_, "missing", std::nan(""));
     Field field{feature_column, source_.feature_type, {static_cast<int64_t>(numbers.size())}};
     for (const size_t column : numbers)
       if (!layout_.names.empty()) field.elements.push_back(layout_.names[column]);
     if (!numbers.empty())
-      add_numbers(numbers, CsvUse::Number, std::move(field),
-                  std::isnan(missing) ? std::nullopt : std::optional(missing));
-    if (text < width_) add(text, CsvUse::String, {text_column, DType::String, {}});
+      add_fields(numbers, CsvUse::Number, std::move(field),
+                 std::isnan(missing) ? std::nullopt : std::optional(missing));
+    if (text < width_) add_fields({text}, CsvUse::String, {text_column, DType::String, {}}, {});
     return {};
   }
 
@@ -113,12 +142,12 @@ class Maker {
   }
 
   /// Returns the columns of the features, in the order in which the model takes them.
-  Result<std::vector<size_t>> features(size_t label, size_t text) const {
+  Result<std::vector<size_t>> features(size_t text) const {
     const auto names = option<std::vector<std::string>>(options_, features_option, {});
     std::vector<size_t> found;
     if (names.empty() || layout_.names.empty()) {
       for (size_t column = 0; column < width_; ++column)
-        if (column != label && column != text) found.push_back(column);
+        if (!is_label(column) && column != text) found.push_back(column);
       return found;
     }
     for (const std::string& name : names) {
@@ -127,18 +156,19 @@ class Maker {
         return invalid_argument(source_.path + ": there is no column '" + name +
                                 "', which is one of data.features" + nearest_text(name));
       const size_t column = columns.front();
-      if (column == label || column == text)
+      if (is_label(column) || column == text)
         return invalid_argument(source_.path + ": column '" + layout_.names[column] + "' is the " +
-                                (column == label ? "label" : "text") +
+                                (is_label(column) ? "label" : "text") +
                                 " and one of data.features; name the column of the " +
-                                (column == label ? "label: data.label" : "text: data.text") + " = \"NAME\"");
+                                (is_label(column) ? "label: data.label" : "text: data.text") + " = \"NAME\"");
       found.push_back(column);
     }
     return found;
   }
 
-  void add_numbers(const std::vector<size_t>& columns, CsvUse use, Field field, std::optional<double> missing,
-                   bool has_words = false) {
+  /// Adds a field whose elements are these columns.
+  void add_fields(const std::vector<size_t>& columns, CsvUse use, Field field, std::optional<double> missing,
+                  bool has_words = false) {
     for (size_t i = 0; i < columns.size(); ++i)
       layout_.columns[columns[i]] = {use, layout_.fields.size(), i, missing, has_words};
     layout_.fields.push_back(std::move(field));
@@ -146,11 +176,11 @@ class Maker {
 
   /// A column of the file belongs to the first of [data.columns] that names it, or else to the first one whose pattern it matches.
   /// The elements of a vector are in the order of its names, those of one pattern in the order of the file.
-  Status add_columns(size_t label) {
+  Status add_columns() {
     TROUPE_RETURN_IF_FAILED(find_sources());
     std::vector<std::vector<size_t>> found(source_.columns.size());
     for (size_t column = 0; column < width_; ++column) {
-      if (column == label) continue;
+      if (is_label(column)) continue;
       const auto owner = owner_of(column);
       if (owner) found[*owner].push_back(column);
     }
@@ -158,14 +188,14 @@ class Maker {
       std::ranges::stable_sort(found[i], {}, [&](size_t column) { return rank(i, column); });
     for (size_t i = 0; i < found.size(); ++i) {
       const TableColumn& one = source_.columns[i];
-      TROUPE_RETURN_IF_FAILED(check_found(i, found[i], label));
+      TROUPE_RETURN_IF_FAILED(check_found(i, found[i]));
       std::vector<int64_t> shape;
       if (one.is_vector()) shape = {static_cast<int64_t>(found[i].size())};
       Field field{one.name, one.dtype(), shape};
       for (const size_t column : found[i]) field.elements.push_back(layout_.names[column]);
       const bool may_miss = one.missing != Missing::Error;
-      add_numbers(found[i], use_of(one.type), std::move(field),
-                  may_miss ? std::optional(std::numeric_limits<double>::quiet_NaN()) : std::nullopt, true);
+      add_fields(found[i], use_of(one.type), std::move(field),
+                 may_miss ? std::optional(std::numeric_limits<double>::quiet_NaN()) : std::nullopt, true);
     }
     return {};
   }
@@ -201,18 +231,20 @@ class Maker {
     return i;
   }
 
-  Status check_found(size_t number, const std::vector<size_t>& found, size_t label) const {
+  Status check_found(size_t number, const std::vector<size_t>& found) const {
     const TableColumn& one = source_.columns[number];
     for (size_t i = 0; i < one.sources.size(); ++i) {
       const std::string& name = one.sources[i];
       if (std::ranges::any_of(found, [&](size_t column) { return means(number, i, column); })) continue;
-      if (label < width_ && !is_pattern(name) && means(number, i, label))
+      const auto& meant = meant_[number][i];
+      if (const auto label = std::ranges::find_if(meant, [&](size_t column) { return is_label(column); });
+          label != meant.end() && !is_pattern(name))
         return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" +
-                                layout_.names[label] + "' is the label, which data.label names");
-      if (!meant_[number][i].empty() && meant_[number][i].front() != label)
+                                layout_.names[*label] + "' is the label, which data.label names");
+      if (!meant.empty() && !is_label(meant.front()))
         return invalid_argument(source_.path + ": data.columns." + one.name + ": column '" +
-                                layout_.names[meant_[number][i].front()] + "' belongs to data.columns." +
-                                source_.columns[*owner_of(meant_[number][i].front())].name);
+                                layout_.names[meant.front()] + "' belongs to data.columns." +
+                                source_.columns[*owner_of(meant.front())].name);
       return invalid_argument(source_.path + ": data.columns." + one.name + ": there is no column '" + name +
                               "'" + nearest_text(name));
     }
@@ -249,6 +281,7 @@ class Maker {
   const FormatOptions& options_;
   const size_t width_;
   CsvLayout layout_;
+  std::vector<size_t> label_;  ///< the columns of the label, in the order of its elements
   /// For each of [data.columns], and each of its sources, the columns of the file that it means.
   std::vector<std::vector<std::vector<size_t>>> meant_;
 };
@@ -270,7 +303,8 @@ bool has_csv_column(const FormatOptions& options, std::string_view role) {
   return has_number(options, role) || column_option(options, role) != "none";
 }
 bool names_csv_column(const FormatOptions& options, std::string_view role) {
-  return !has_number(options, role) && !is_word(column_option(options, role));
+  return (role == label_column && !parts_of_label(options).empty()) ||
+         (!has_number(options, role) && !is_word(column_option(options, role)));
 }
 
 bool is_word_for_missing(std::string_view field) {

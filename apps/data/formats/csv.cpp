@@ -32,8 +32,8 @@ using config::Kind;
 // One row per option.
 // clang-format off
 constexpr config::Key csv_keys[] = {
-    {"data.label", Kind::Column,
-     "the column of the label, or \"none\"; for npz the name of its array, which is \"label\" if no other is given",
+    {"data.label", Kind::Columns,
+     "the column of the label, or \"none\"; a list of names or patterns, such as [\"width\", \"height\"], makes it a vector; for npz the name of its array, which is \"label\" if no other is given",
      {.initial = "\"last\"", .when = "format=csv|npz"}},
     {"data.text", Kind::Column, "a column that is text, which becomes the column text; image is then there only if data.inputs has it",
      {.when = "format=csv"}},
@@ -69,6 +69,9 @@ std::optional<OptionMistake> check_csv(const FormatOptions& options) {
   const bool has_names = options.contains("names");
   if (has_names && has_csv_header(options))
     return OptionMistake{"names", "the first row has the names of columns, header = true"};
+  if (!parts_of_label(options).empty() && options.contains("label_names"))
+    return OptionMistake{"label_names",
+                         "it names the words of a label that is one column, but data.label is a list"};
   if (has_names || has_csv_header(options)) return {};
   for (const char* const role : {label_column, text_column})
     if (names_csv_column(options, role))
@@ -248,13 +251,13 @@ class CsvReader final : public RecordReader {
     return {};
   }
 
-  /// Returns whether the row has a label, or is shorter, which is a mistake.
+  /// Returns whether the row has all of its label, or is shorter, which is a mistake.
   bool has_label() const {
     CsvRow row = row_;
     for (const CsvColumn& column : layout_.columns) {
       if (row.at_end()) break;
       const std::string_view field = row.next_field();
-      if (column.use == CsvUse::Label) return !is_word_for_missing(field) || label_of(field);
+      if (column.use == CsvUse::Label && is_word_for_missing(field) && !label_of(field)) return false;
     }
     return true;
   }
@@ -441,7 +444,9 @@ class CsvReader final : public RecordReader {
                        (is_word_for_missing(field)
                             ? "the label is missing; data.unlabelled = \"skip\" leaves such rows out"
                             : shown_field(field) + " is not a finite number" + form +
-                                  "; label_names = \"auto\" takes labels as words") +
+                                  (parts_of_label(source_.options).empty()
+                                       ? "; label_names = \"auto\" takes labels as words"
+                                       : "")) +
                        hint);
     return data_loss(place(column) + ": " +
                      (field.empty() ? (json_ ? "there is no value" : "the field is empty")

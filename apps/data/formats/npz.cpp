@@ -24,6 +24,9 @@ std::string label_array(const FormatOptions& options) {
 }
 
 std::optional<OptionMistake> check_npz(const FormatOptions& options) {
+  if (!parts_of_label(options).empty())
+    return OptionMistake{label_column,
+                         "a list names columns of a table; the label of an archive is one array"};
   const auto arrays = arrays_of(options);
   const std::string label = has_own_labels(options) ? label_array(options) : "";
   for (size_t i = 0; i < arrays.size(); ++i) {

@@ -274,6 +274,79 @@ def top_k_accuracy(logits: TensorLike, label: TensorLike, k: int = 5) -> Output:
     return _troupe.top_k_accuracy(current_scope(logits, label), logits, label, k)
 
 
+class SetMetric:
+    """A metric of all samples that is not the mean of those of batches: add() takes, after each step, what the step fetched of `means`.
+
+        f1 = troupe.nn.f1(logits, label)
+        for images, labels in batches:
+            f1.add(session.run(f1.means, {image: images, label: labels}), len(labels))
+        print(f1.value())
+    """
+
+    def __init__(self, name: str, predicted: TensorLike, label: TensorLike):
+        self._name = name
+        #: Numbers of a batch, a vector; value() follows from their means over all samples.
+        self.means = _troupe.set_metric_means(current_scope(predicted, label), name, predicted, label)
+        self.reset()
+
+    def add(self, means: Sequence[float], samples: int) -> None:
+        """Adds the means of a batch of so many samples."""
+        if samples < 1:
+            raise ValueError(f"{self._name}: a batch of {samples} samples; a batch has at least 1")
+        numbers = [float(mean) for mean in means]
+        sums = self._sums or [0.0] * len(numbers)
+        if len(sums) != len(numbers):
+            raise ValueError(f"{self._name}: {len(numbers)} means, but the batches before had {len(sums)}")
+        self._sums = [total + samples * mean for total, mean in zip(sums, numbers)]
+        self._samples += samples
+
+    def value(self) -> float:
+        """Returns the metric of the samples added; NaN if it is not defined for them."""
+        if not self._samples:
+            return float("nan")
+        return _troupe.set_metric_value(self._name, [total / self._samples for total in self._sums])
+
+    def reset(self) -> None:
+        """Forgets the samples added."""
+        self._sums: list[float] = []
+        self._samples = 0
+
+
+def auc(logits: TensorLike, label: TensorLike) -> SetMetric:
+    """The area under the ROC curve of two classes, exact to about 1e-3."""
+    return SetMetric("auc", logits, label)
+
+
+def f1(logits: TensorLike, label: TensorLike) -> SetMetric:
+    """The harmonic mean of precision and recall of class 1 if there are two classes, otherwise the mean over the classes that occur."""
+    return SetMetric("f1", logits, label)
+
+
+def precision(logits: TensorLike, label: TensorLike) -> SetMetric:
+    """The share of the samples predicted to be of class 1 that are; of several classes as f1."""
+    return SetMetric("precision", logits, label)
+
+
+def recall(logits: TensorLike, label: TensorLike) -> SetMetric:
+    """The share of the samples of class 1 that are predicted to be; of several classes as f1."""
+    return SetMetric("recall", logits, label)
+
+
+def r2(predicted: TensorLike, label: TensorLike) -> SetMetric:
+    """The share of the variance of the label that is predicted; the mean of those of several numbers."""
+    return SetMetric("r2", predicted, label)
+
+
+def root_mean_squared_error(predicted: TensorLike, label: TensorLike) -> SetMetric:
+    """The root of the mean of the squared differences over all samples."""
+    return SetMetric("root_mean_squared_error", predicted, label)
+
+
+def perplexity(logits: TensorLike, label: TensorLike) -> SetMetric:
+    """exp of the mean softmax cross entropy."""
+    return SetMetric("perplexity", logits, label)
+
+
 class Network(_troupe.Network):
     """Layers and their weights. Layers are added where other nodes would be: inside the `with` blocks around the call, and inside the
     branch or loop that calls them. Weights are variables outside of all branches and loops, on the device that is requested where their
