@@ -140,6 +140,16 @@ void bind_norms(NetworkClass& network) {
       py::arg("x"), py::arg("epsilon") = nn::LayerNorm{}.epsilon, py::arg("scale") = true,
       py::arg("offset") = true);
   network.def(
+      "lrn",
+      [](const NetworkHandle& self, const py::object& x, int64_t depth_radius, double bias, double alpha,
+         double beta) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::lrn(n.network, n.input(x),
+                                {.depth_radius = depth_radius, .bias = bias, .alpha = alpha, .beta = beta}));
+      },
+      py::arg("x"), py::arg("depth_radius") = nn::Lrn{}.depth_radius, py::arg("bias") = nn::Lrn{}.bias,
+      py::arg("alpha") = nn::Lrn{}.alpha, py::arg("beta") = nn::Lrn{}.beta);
+  network.def(
       "group_norm",
       [](const NetworkHandle& self, const py::object& x, int64_t groups, double epsilon, bool scale,
          bool offset) {
@@ -298,6 +308,18 @@ void bind_sequence_layers(NetworkClass& network) {
   };
   bind_recurrent("lstm", &nn::lstm);
   bind_recurrent("gru", &nn::gru);
+  network.def(
+      "attention_lstm",
+      [](const NetworkHandle& self, const py::object& x, const py::object& memory, int64_t units, bool loop,
+         const py::object& memory_lengths, const py::object& init) {
+        const NetworkHandle n = self.here();
+        nn::AttentionLstm options{.units = units, .loop = loop, .init = initial_of(init)};
+        if (!memory_lengths.is_none()) options.memory_lengths = n.input(memory_lengths);
+        const Output first = n.input(x);
+        return n.handle(nn::attention_lstm(n.network, first, n.input(memory), options));
+      },
+      py::arg("x"), py::arg("memory"), py::arg("units"), py::arg("loop") = false,
+      py::arg("memory_lengths") = py::none(), py::arg("init") = "glorot_uniform");
   network.def(
       "attention",
       [](const NetworkHandle& self, const py::object& query, const py::object& memory, int64_t heads,

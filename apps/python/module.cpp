@@ -28,6 +28,7 @@ PYBIND11_MODULE(_troupe, module) {
   python::bind_session(module);
   python::bind_optimizers(module);
   python::bind_losses(module);
+  python::bind_ragged_rows(module);
   python::bind_layers(module);
   python::bind_models(module);
   python::bind_training(module);

@@ -8,5 +8,6 @@ namespace troupe::python {
 void bind_optimizers(pybind11::module_& module);
 void bind_losses(pybind11::module_& module);
 void bind_layers(pybind11::module_& module);
+void bind_ragged_rows(pybind11::module_& module);
 
 }  // namespace troupe::python

@@ -164,10 +164,30 @@ def test_layers_of_sequences(graph):
     assert network.named("look").attention(x, heads=2, memory_lengths=[2]).shape == (1, 3, 4)
     both = network.lstm(network.position_embedding(x, steps=3), 5, sequences=True, bidirectional=True)
     assert both.shape == (1, 3, 10)
+    assert network.attention_lstm(x, both, units=7, memory_lengths=[2]).shape == (1, 3, 7)
     some = network.conv1d(both, 6, kernel=2, padding="CAUSAL")
     assert network.max_pool1d(some, window=3).shape == network.avg_pool1d(some, window=3).shape == (1, 1, 6)
     assert network.global_avg_pool1d(some).shape == network.global_max_pool1d(some).shape == (1, 6)
     assert all(name.startswith("encoder/") for name in network.weights)
+
+
+def test_rows_of_different_lengths(session):
+    values, splits = np.array([3.0, 1.0, 5.0], np.float32), np.array([0, 2, 2, 3], np.int32)
+    extreme = np.finfo(np.float32)
+    for function, expected in [(nn.row_lengths, [2, 0, 1]), (nn.row_sum, [4, 0, 5]), (nn.row_mean, [2, 0, 5]),
+                               (nn.row_max, [3, extreme.min, 5]), (nn.row_min, [1, extreme.max, 5])]:
+        assert session.run(function(values, splits)).tolist() == expected
+    odds = np.exp(2.0)
+    np.testing.assert_allclose(session.run(nn.row_softmax(values, splits)), [odds / (odds + 1), 1 / (odds + 1), 1], rtol=1e-6)
+    assert session.run(nn.row_spread([7.0, 8.0, 9.0], values, splits)).tolist() == [7, 7, 9]
+
+
+def test_local_response_normalization(session):
+    x = np.random.default_rng(2).normal(size=(1, 2, 2, 6)).astype(np.float32)
+    near = np.array([[abs(i - j) <= 2 for i in range(6)] for j in range(6)], np.float32)
+    expected = x / (2.0 + 0.5 * x**2 @ near) ** 0.75
+    got = session.run(nn.Network().lrn(x, depth_radius=2, bias=2.0, alpha=0.5, beta=0.75))
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("labels", [[3, 0, 6], [[3, 1], [0, 4], [6, 2]]])

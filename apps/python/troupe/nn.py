@@ -347,6 +347,42 @@ def perplexity(logits: TensorLike, label: TensorLike) -> SetMetric:
     return SetMetric("perplexity", logits, label)
 
 
+def row_lengths(values: TensorLike, row_splits: TensorLike) -> Output:
+    """The length of each row, [rows], of rows of different lengths: row i has the values row_splits[i] to row_splits[i + 1] - 1 of
+    `values` [values, ...]. So do the next functions take rows; `row_splits` [rows + 1] is int32 or int64."""
+    return _troupe.row_lengths(current_scope(values, row_splits), values, row_splits)
+
+
+def row_sum(values: TensorLike, row_splits: TensorLike) -> Output:
+    """The sum of each row: [rows, ...]."""
+    return _troupe.row_sum(current_scope(values, row_splits), values, row_splits)
+
+
+def row_mean(values: TensorLike, row_splits: TensorLike) -> Output:
+    """The mean of each row: [rows, ...]. An empty row has mean 0."""
+    return _troupe.row_mean(current_scope(values, row_splits), values, row_splits)
+
+
+def row_max(values: TensorLike, row_splits: TensorLike) -> Output:
+    """The greatest value of each row: [rows, ...]. That of an empty row is the least finite number."""
+    return _troupe.row_max(current_scope(values, row_splits), values, row_splits)
+
+
+def row_min(values: TensorLike, row_splits: TensorLike) -> Output:
+    """The least value of each row: [rows, ...]. That of an empty row is the greatest finite number."""
+    return _troupe.row_min(current_scope(values, row_splits), values, row_splits)
+
+
+def row_softmax(values: TensorLike, row_splits: TensorLike) -> Output:
+    """Values that are positive and whose sum over each row is 1: [values, ...]."""
+    return _troupe.row_softmax(current_scope(values, row_splits), values, row_splits)
+
+
+def row_spread(of_rows: TensorLike, values: TensorLike, row_splits: TensorLike) -> Output:
+    """For each value the element of `of_rows` [rows, ...] for its row: [values, ...]."""
+    return _troupe.row_spread(current_scope(of_rows, values, row_splits), of_rows, values, row_splits)
+
+
 class Network(_troupe.Network):
     """Layers and their weights. Layers are added where other nodes would be: inside the `with` blocks around the call, and inside the
     branch or loop that calls them. Weights are variables outside of all branches and loops, on the device that is requested where their
