@@ -62,7 +62,7 @@ struct SquaredDifference {
 struct FloorDiv {
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> a, Vector<D> b) {
-    return hn::Floor(hn::Div(a, b));
+    return floor(hn::Div(a, b));
   }
 };
 struct FloorMod {  // with the sign of b

@@ -52,6 +52,21 @@ HWY_INLINE Vector<D> infinity(D d) {
   return hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
 }
 
+/// Round as in <cmath>: down, up, and to the nearest, halves to even. A zero has the sign of x, which Highway loses on x86 before
+/// SSE4.1.
+template <class V>
+HWY_INLINE V floor(V x) {
+  return hn::CopySign(hn::Floor(x), x);
+}
+template <class V>
+HWY_INLINE V ceil(V x) {
+  return hn::CopySign(hn::Ceil(x), x);
+}
+template <class V>
+HWY_INLINE V round_to_even(V x) {
+  return hn::CopySign(hn::Round(x), x);
+}
+
 /// Return the greater (the less) of both; NaN if either is NaN. x86 returns the second operand if either is NaN.
 template <class D>
 HWY_INLINE Vector<D> maximum(D, Vector<D> a, Vector<D> b) {

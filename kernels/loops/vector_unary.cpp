@@ -27,7 +27,7 @@ struct Abs {
 struct Ceil {
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> x) {
-    return hn::Ceil(x);
+    return ceil(x);
   }
 };
 struct Elu {
@@ -65,7 +65,7 @@ struct Expm1 {
 struct Floor {
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> x) {
-    return hn::Floor(x);
+    return floor(x);
   }
 };
 struct Log {
@@ -107,7 +107,7 @@ struct Relu6 {
 struct Round {  // rounds halves to even
   template <class D>
   static HWY_INLINE Vector<D> apply(D, Vector<D> x) {
-    return hn::Round(x);
+    return round_to_even(x);
   }
 };
 struct Rsqrt {
