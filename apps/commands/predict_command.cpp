@@ -137,7 +137,7 @@ void add_predict_command(CLI::App& app, int& result) {
   command
       ->add_option("--keep", arguments->keep,
                    "columns of the files to write in front of the outputs, such as the number of a customer; "
-                   "of images: file")
+                   "of a series those of the last row of each stretch; of images: file")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--force", arguments->force, "replace the file if it is there");

@@ -43,12 +43,25 @@ Result<ModelSource> read_graph(Disk& disk, const std::string& folder, const std:
   return ModelSource{std::move(*meta), folder, {}};
 }
 
+/// Names the newest run beside this one that has a checkpoint, if there is one: "; runs/digits/002 has one".
+std::string other_run(Disk& disk, const std::string& run) {
+  const auto runs = numbered_models(disk, folder_of(run));
+  for (size_t i = runs ? runs->size() : 0; i > 0; --i) {
+    const std::string& other = (*runs)[i - 1].path;
+    if (other == run || kind_of(disk, other) != ModelKind::Run) continue;
+    const auto names = CheckpointFiles(disk, checkpoints_of_run(disk, other).folder).names();
+    if (names && !names->empty()) return "; " + other + " has one";
+  }
+  return {};
+}
+
 /// Returns the folders of the checkpoints of a run, the newest first.
 Result<std::vector<std::string>> checkpoints_of(Disk& disk, const std::string& run) {
   const CheckpointFiles files(disk, checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
   if (names.empty())
-    return not_found("the run " + run + " has no checkpoint: it has not saved one yet, or it diverged");
+    return not_found("the run " + run + " has no checkpoint: it has not saved one yet, or it diverged" +
+                     other_run(disk, run));
   std::vector<std::string> paths;
   for (auto name = names.rbegin(); name != names.rend(); ++name) paths.push_back(files.path(*name));
   return paths;

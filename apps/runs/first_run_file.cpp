@@ -44,7 +44,8 @@ class Writer {
       columns.leave_out_texts("a text, of which a window takes none");
     else if (!columns.has_features() && columns.texts().empty())
       return invalid_argument(
-          facts_.path + ": no column is of use to predict " + labels_as_text() +
+          facts_.path + ": no column is of use to predict " +
+          labels_as_text([](const std::string& name) { return "'" + name + "'"; }) +
           (columns.reasons().empty() ? "; there is no other one" : ":" + columns.reasons()));
     const std::string window = is_series() ? window_line(columns) : std::string();
     return head() + data(window) + columns.text() +
@@ -128,11 +129,11 @@ class Writer {
   std::string names_of_labels() const {
     return labels_.size() == 1 ? quoted(label().name) : list_of_names(labels_);
   }
-  /// Returns them as text.
-  std::string labels_as_text() const {
+  /// Returns them as text, each in the form that a function gives it.
+  std::string labels_as_text(std::string (*form_of)(const std::string&)) const {
     std::string text;
     for (const SurveyedColumn* const label : labels_)
-      text.append(text.empty() ? "" : ", ").append(quoted(label->name));
+      text.append(text.empty() ? "" : ", ").append(form_of(label->name));
     return text;
   }
 
@@ -142,7 +143,7 @@ class Writer {
         "#   {:<28}  trains; results go to runs/{}/NNN/\n"
         "#   troupe help keys data         explains the keys\n"
         "run = {{ name = {}, seed = 1 }}\n\n",
-        labels_as_text(),
+        labels_as_text(quoted),
         is_series() ? fmt::format("the {} rows before", facts_.window) : "the other columns", facts_.path,
         survey_.rows, "troupe train " + facts_.file, facts_.name, quoted(facts_.name));
   }
@@ -188,9 +189,8 @@ class Writer {
     const std::string series = series_ ? ", series = " + quoted(columns.add_series(*series_)) : "";
     return fmt::format(
         "label = \"none\"                       # what is predicted is a column of a later row\n"
-        "window = {{ length = {}, ahead = 1, label = {}{} }}   # a sample: so many rows; its label: that of "
-        "the "
-        "next row\n",
+        "window = {{ length = {}, ahead = 1, label = {}{} }}   # a sample: so many rows; the label: of the "
+        "next\n",
         facts_.window, quoted(label), series);
   }
 
@@ -278,8 +278,7 @@ class Writer {
     if (predicts_ == Prediction::Marks)
       return "loss = \"binary_cross_entropy\"         # each label has a probability of its own\n"
              "metrics.accuracy = \"mean(cast(equal(logits > 0, label > 0.5), 'float'))\"   # the share of "
-             "the "
-             "labels that are predicted\n";
+             "right labels\n";
     const std::string errors =
         labels_.size() == 1
             ? fmt::format("nn.mean_squared_error(output, label) / {:.6g}", spread(label()) * spread(label()))

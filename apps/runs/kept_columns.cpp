@@ -7,6 +7,7 @@
 #include "apps/data/file_patterns.h"
 #include "apps/data/formats/images.h"
 #include "apps/data/load.h"
+#include "apps/data/windows.h"
 
 namespace troupe::runs {
 namespace {
@@ -45,6 +46,35 @@ Result<data::Dataset> texts_of_table(Disk& disk, const data::Options& options) {
   return batches->at(0);
 }
 
+/// Returns the column of a table that tells series apart; empty: there is one series.
+std::string column_of_series(const data::Options& options) {
+  const auto column = std::ranges::find(options.columns, options.window->series, &data::TableColumn::name);
+  return column == options.columns.end() ? std::string() : column->sources.front();
+}
+
+/// Returns these columns of the last row of each stretch of a series, as texts.
+Result<data::Dataset> texts_of_stretches(Disk& disk, data::Options options,
+                                         const std::vector<std::string>& names) {
+  std::vector<std::string> read = names;
+  data::Window window = *options.window;
+  if (const std::string series = column_of_series(options); !series.empty()) {
+    const auto kept = std::ranges::find_if(
+        names, [&](const std::string& name) { return data::names_column(name, series); });
+    window.series = kept == names.end() ? series : *kept;
+    if (kept == names.end()) read.push_back(series);
+  }
+  options.window.reset();
+  TROUPE_ASSIGN(const data::Dataset rows, texts_of_table(disk, as_texts(std::move(options), read)));
+  TROUPE_ASSIGN(const auto all, data::series_of(rows, window));
+  std::vector<int64_t> last;
+  for (const data::SampleRange& series : all)
+    for (int64_t row = series.begin + window.length - 1; row < series.end; ++row) last.push_back(row);
+  TROUPE_ASSIGN(const data::Dataset of_stretches, rows.select(last));
+  std::vector<data::Column> columns;
+  for (const std::string& name : names) columns.push_back({name, *of_stretches.find(name)});
+  return data::Dataset(std::move(columns));
+}
+
 /// Returns the columns of labels that have one size for all samples.
 data::Dataset labels_of(const TrainedRun& run, const data::Dataset& columns) {
   std::vector<data::Column> labels;
@@ -76,9 +106,6 @@ Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std:
     return invalid_argument("the model in " + run.folder +
                             " has no run file that says how files are read, so that no column can be kept");
   data::Options options = run.config->data;
-  if (options.window)
-    return invalid_argument(
-        "no column can be kept: a sample of this run is made of several rows (data.window)");
   options.train = files;
   options.train_labels.clear();
   options.valid.clear();
@@ -97,6 +124,7 @@ Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std:
     return invalid_argument(
         "no column can be kept: the columns have no names; data.header or data.names gives them");
   }
+  if (options.window) return texts_of_stretches(disk, std::move(options), names);
   return texts_of_table(disk, as_texts(std::move(options), names));
 }
 

@@ -11,8 +11,8 @@
 namespace troupe::runs {
 
 /// Returns columns of the files that samples_to_predict() reads, strings as they are written there, with a row for each sample:
-/// columns of a table by their names or, for images, the column "file", their paths. Fails with InvalidArgument if the files have
-/// no such columns, or a sample is made of several rows, and as reading the files does.
+/// columns of a table by their names, those of the last row for a stretch of a series, or, for images, the column "file", their
+/// paths. Fails with InvalidArgument if the files have no such columns, and as reading the files does.
 Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std::vector<std::string>& files,
                                    const std::vector<std::string>& names);
 

@@ -107,9 +107,10 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_for_a_series_trains) {
   const std::string trained = output_of({"train", file, "--set", "run.directory=" + folder.path() + "/runs",
                                          "--set", "run.gpus=0", "--set", "train.max_epochs=60"});
   BOOST_TEST(says(trained, "valid/r2 0."), trained);
-  const std::string predicted =
-      output_of({"predict", folder.path() + "/runs/sunspots", project_path("examples/sunspots.csv")});
-  BOOST_TEST(std::ranges::count(predicted, '\n') > 200, predicted);
+  const std::string predicted = output_of(
+      {"predict", folder.path() + "/runs/sunspots", project_path("examples/sunspots.csv"), "--keep", "year"});
+  BOOST_TEST(predicted.starts_with("year,output\n1732,"), predicted);
+  BOOST_TEST(says(predicted, "\n2008,"), predicted);
 }
 
 BOOST_AUTO_TEST_CASE(a_table_may_have_several_series) {
@@ -128,6 +129,15 @@ BOOST_AUTO_TEST_CASE(a_table_may_have_several_series) {
   const std::string trained = output_of({"train", file, "--set", "run.directory=" + folder.path() + "/runs",
                                          "--set", "run.gpus=0", "--set", "train.max_epochs=100"});
   BOOST_TEST(says(trained, "valid/r2 0.9"), trained);
+  for (const std::string keep : {"time", "sensor,time"}) {
+    const std::string predicted =
+        output_of({"predict", folder.path() + "/runs/load", folder.path() + "/load.csv", "--keep", keep});
+    const std::string of_a = keep == "time" ? "" : "a,", of_b = keep == "time" ? "" : "b,";
+    BOOST_TEST(predicted.starts_with(keep + ",output\n" + of_a + "2026-11-01 04:00:00,"), predicted);
+    BOOST_TEST(says(predicted, '\n' + of_a + "2026-11-03 11:00:00,"), predicted);
+    BOOST_TEST(says(predicted, '\n' + of_b + "2026-11-01 04:00:00,"), predicted);
+    BOOST_TEST(!says(predicted, '\n' + of_b + "2026-11-01 03:00:00,"), predicted);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_series_is_said) {

@@ -282,7 +282,13 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_predicted_is_said) {
   says({"predict", path("refusing"), narrow, "--on", "valid"}, 2, "--on names samples of the run file");
   says({"predict", path("refusing")}, 2, "name files, or write --on train, valid or test");
   fs::remove_all(path("refusing") + "/001/checkpoints");
-  says({"predict", path("refusing"), narrow}, 2, "has no checkpoint: it has not saved one yet");
+  says({"predict", path("refusing"), narrow}, 2,
+       "has no checkpoint: it has not saved one yet, or it diverged\n");
+  train("refusing", brief);
+  fs::rename(path("refusing") + "/001", path("refusing") + "/003");
+  says({"predict", path("refusing"), narrow}, 2,
+       "refusing/003 has no checkpoint: it has not saved one yet, or it diverged; " + path("refusing/002") +
+           " has one");
 }
 
 // Exports.

@@ -287,7 +287,8 @@ class SetMetric:
         self._name = name
         #: Numbers of a batch, a vector; value() follows from their means over all samples.
         self.means = _troupe.set_metric_means(current_scope(predicted, label), name, predicted, label)
-        self.reset()
+        self._sums: list[float] = []
+        self._samples = 0
 
     def add(self, means: Sequence[float], samples: int) -> None:
         """Adds the means of a batch of so many samples."""
@@ -308,8 +309,7 @@ class SetMetric:
 
     def reset(self) -> None:
         """Forgets the samples added."""
-        self._sums: list[float] = []
-        self._samples = 0
+        self._sums, self._samples = [], 0
 
 
 def auc(logits: TensorLike, label: TensorLike) -> SetMetric:

@@ -110,7 +110,8 @@ def predict(path: Path, files: Union[Path, Sequence[Path]] = (), *, part: str = 
     """Returns what a trained model predicts for the samples of files, as `troupe predict` does: arrays with a row for each sample, by
     the names of outputs. `path` is the folder of a run, of one of its checkpoints, or of all runs of a name. Without files the
     samples are those of a part of the run file, "train", "valid" or "test", and the result has their labels, too. `outputs`: the
-    names of those to compute, by default all. `keep`: columns of the files for the result, as texts."""
+    names of those to compute, by default all. `keep`: columns of the files for the result, as texts; of a
+    series those of the last row of each stretch."""
     return _troupe.predict(os.fspath(path), as_paths(files), part, as_paths(outputs), as_paths(keep), as_list(settings))
 
 
