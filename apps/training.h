@@ -128,7 +128,8 @@ struct PredictionOptions {
   std::vector<std::string> files = {};
   std::string part = {};                  ///< "train", "valid" or "test", whose labels are in the result, too
   std::vector<std::string> outputs = {};  ///< names; none: all outputs of the model
-  std::vector<std::string> keep = {};     ///< columns of the files for the result, as texts; of a series the last row's
+  /// Columns of the files for the result, as texts; of a series those of the last row of each stretch.
+  std::vector<std::string> keep = {};
   std::vector<std::string> settings = {};  ///< that change how files are read: "data.delimiter=;"
   LoadOptions load = {};
 };

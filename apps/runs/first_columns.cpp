@@ -98,13 +98,13 @@ std::string FirstColumns::unique_name(const std::string& column) {
 }
 
 std::string FirstColumns::add_numbers(const SurveyedColumns& columns) {
-  const std::string name = unique_name(columns.size() == 1 ? columns.front()->name : "targets");
+  std::string name = unique_name(columns.size() == 1 ? columns.front()->name : "targets");
   own_lines_ += number_line(name, columns);
   return name;
 }
 
 std::string FirstColumns::add_series(const SurveyedColumn& column) {
-  const std::string name = unique_name(column.name);
+  std::string name = unique_name(column.name);
   own_lines_ += fmt::format("{} = {{ type = \"text\", columns = {} }}   # {} different values\n", name,
                             quoted(column.name), column.values.size());
   return name;
