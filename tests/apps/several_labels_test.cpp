@@ -166,6 +166,14 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_a_list_is_refused) {
   BOOST_TEST(
       says(refused("data.label_names=['a','b']"),
            "data.label_names: it names the words of a label that is one column, but data.label is a list"));
+  const std::string archive = folder.write(
+      "archive.toml",
+      "run = { name = 'a' }\n[data]\nformat = 'npz'\ntrain = ['a.npz']\nlabel = ['p', 'q']\nbatch = 2\n"
+      "[model.graph]\noutput = 'nn.dense(image, units=2)'\n[train]\nloss = 'mean_squared_error'\nmax_steps = "
+      "1\n"
+      "optimizer = { type = 'sgd', lr = 0.1 }\n");
+  BOOST_TEST(says(output_of({"check", archive}, 2),
+                  "data.label: a list names columns of a table; the label of an archive is one array"));
   BOOST_TEST(says(refused("data.label=[]"), "data.label: expected a column"));
   BOOST_TEST(says(output_of({"init", path("t.csv"), "-o", path("x.toml"), "--label", "a", "--label", "a"}, 2),
                   "--label names the column 'a' twice"));

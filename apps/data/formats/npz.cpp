@@ -15,7 +15,7 @@ constexpr config::Key npz_keys[] = {
      "the arrays of the archive that become columns of their names, with samples of any shape; default: "
      "image, whose samples become vectors. Numbers become floats unless data.inputs casts them",
      {.when = "format=npz"}},
-    {"data.label", config::Kind::Column, {}}};
+    {"data.label", config::Kind::Columns, {}}};
 
 /// Returns the name of the array with the labels.
 std::string label_array(const FormatOptions& options) {
