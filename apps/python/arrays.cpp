@@ -234,6 +234,10 @@ void keep_while_used(std::vector<Tensor>&& tensors) {
 }
 
 void bind_tensors(py::module_& module) {
+  module.def(
+      "load_numpy", [] { py::dtype::of<float>(); },
+      "Loads numpy's interface of C. Two threads that did so at once, when they need it, would wait for each "
+      "other.");
   py::class_<Tensor>(module, "Tensor",
                      "A value of Troupe. It shares the memory of the array that it is made of.")
       .def(py::init(&tensor_of_value), py::arg("value"), py::arg("dtype") = py::none(),

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "apps/python/arrays.h"
 #include "apps/python/calls.h"
@@ -67,16 +68,16 @@ struct RunningCall {
   const bool allowed;
 };
 
+/// Needs the GIL, which guards `registered`: the initializer of a static variable must not run Python, because Python may hand the
+/// GIL to a thread that then waits for the initializer.
 void close_at_exit() {
-  static const bool registered = [] {
-    RunningCalls::get();
-    py::module_::import("atexit").attr("register")(py::cpp_function([] {
-      const py::gil_scoped_release released;
-      RunningCalls::get().close();
-    }));
-    return true;
-  }();
-  (void)registered;
+  static bool registered = false;
+  if (std::exchange(registered, true)) return;
+  RunningCalls::get();
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    const py::gil_scoped_release released;
+    RunningCalls::get().close();
+  }));
 }
 
 /// Returns a function that threads without the GIL may drop.

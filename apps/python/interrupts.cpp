@@ -133,8 +133,10 @@ CancelOnInterrupt::~CancelOnInterrupt() {
 }
 
 bool on_main_thread() {
-  static const unsigned long main =
-      py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+  // Guarded by the GIL, which an initializer that runs Python would lend to other threads.
+  static unsigned long main = 0;
+  if (main == 0)
+    main = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   return PyThread_get_thread_ident() == main;
 }
 

@@ -11,6 +11,7 @@ def load() -> None:
     flags = sys.getdlopenflags()
     sys.setdlopenflags(flags | deep)
     try:
-        from . import _troupe  # noqa: F401
+        from . import _troupe
+        _troupe.load_numpy()
     finally:
         sys.setdlopenflags(flags)
