@@ -8,6 +8,7 @@
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
 #include "graph/passes/check_finite.h"
+#include "graph/passes/enter_values.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_updates.h"
 #include "graph/passes/learned_placement.h"
@@ -64,6 +65,7 @@ class StepCompiler {
         TROUPE_RETURN_IF_FAILED(fuse_updates(subgraph.graph, placed.device, has_gpu_kernel()).status());
     }
     TROUPE_RETURN_IF_FAILED(spread_constants(subgraph.graph, placed.device, devices_));
+    TROUPE_RETURN_IF_FAILED(enter_values(subgraph.graph, placed.device));
     return partition(subgraph.graph, std::move(placed.device), devices_, options_.lossy_transfers);
   }
 

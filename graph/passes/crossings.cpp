@@ -1,5 +1,7 @@
 #include "graph/passes/crossings.h"
 
+#include "graph/passes/after_writes.h"
+
 namespace troupe {
 
 Crossings::Crossings(const Graph& graph, const FrameInfo& frames, std::span<const DeviceId> device,
@@ -27,19 +29,7 @@ Status Crossings::find_writes() {
     for (const Output& input : node.inputs)
       crosses = crosses || (graph_.type(input).is_ref && device_[input.node] != device_[node.id]);
   if (!crosses) return {};
-  TROUPE_ASSIGN(const auto order, topological_order(graph_));
-  after_write_.assign(graph_.size(), false);
-  for (const NodeId id : order) {
-    const Node& node = graph_.node(id);
-    bool after = false;
-    const auto look = [&](NodeId before) {
-      const Node& producer = graph_.node(before);
-      after = after || after_write_[before] || producer.op->is_of_service(variable_service);
-    };
-    for (const Output& input : node.inputs) look(input.node);
-    for (const NodeId control : node.control_inputs) look(control);
-    after_write_[id] = after;
-  }
+  TROUPE_ASSIGN(after_write_, after_writes(graph_));
   return {};
 }
 
@@ -78,7 +68,10 @@ void Crossings::add_transfer(const Key& key) {
   if (!is_new) return;
   const FrameId frame = frames_.of_outputs[key.source.node];
   transfers_.push_back({key.source, device_[key.source.node], key.to, key.host, frame, key.late_reader});
-  if (frame != root_frame && device_[key.source.node] != key.to) receives_on_[frame].insert(key.to);
+  if (frame == root_frame || device_[key.source.node] == key.to) return;
+  receives_on_[frame].insert(key.to);
+  runs_on_[frame].insert(
+      device_[key.source.node]);  // a RefEnter, which runs outside the frame, may be all that is there
 }
 
 void Crossings::add_copy(NodeId node, DeviceId device) {
