@@ -23,8 +23,19 @@ constexpr int max_port = 65535;
 /// Fails with InvalidArgument unless the task belongs to the cluster.
 Result<ResolvedCluster> checked(ResolvedCluster resolved) {
   if (!resolved.cluster.endpoint(resolved.job, resolved.task).empty()) return resolved;
-  return invalid_argument("task found " + resolved.found + ", which has no task " +
-                          std::to_string(resolved.task) + " of job '" + resolved.job + "'");
+  const auto& jobs = resolved.cluster.jobs;
+  const auto job = jobs.find(resolved.job);
+  std::string known;
+  const auto list = [&known](const std::string& name) { known += (known.empty() ? "" : ", ") + name; };
+  if (job == jobs.end()) {
+    for (const auto& [name, tasks] : jobs) list(name);
+    return invalid_argument("the task was found " + resolved.found + ", which has no job '" + resolved.job +
+                            "'; its jobs are " + known);
+  }
+  for (const auto& [number, endpoint] : job->second) list(std::to_string(number));
+  return invalid_argument("the task was found " + resolved.found + ", which has no task " +
+                          std::to_string(resolved.task) + " of job '" + resolved.job + "'; its tasks are " +
+                          known);
 }
 
 Result<ResolvedCluster> from_file(const ResolverOptions& options, Disk& disk,

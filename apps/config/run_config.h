@@ -216,6 +216,10 @@ struct Cluster {
   std::vector<std::string> owners = {};
   /// Whether workers without parameter servers add tensors up on their GPUs (apps/train/gpu_exchange.h).
   bool exchanges_on_gpus = false;
+  /// Of the samples to train on, as the process that trains reads them (data::Fingerprint). Workers must read the same. No samples:
+  /// it is not known.
+  int64_t samples = 0;
+  uint32_t checksum = 0;
 };
 
 /// Where the samples are kept after data.map.

@@ -1,7 +1,19 @@
 #include "apps/data/sample_set.h"
 
+#include <string_view>
+
+#include "messages/values/crc32c.h"
+
 namespace troupe::data {
 namespace {
+
+uint32_t checksum(const Tensor& values, uint32_t before) {
+  if (is_integer(values.dtype()))
+    return crc32c({reinterpret_cast<const char*>(values.data()), values.bytes()}, before);
+  if (values.dtype() == DType::String)
+    for (const std::string& text : values.as<std::string>()) before = crc32c(text, before);
+  return before;
+}
 
 class MemorySet final : public SampleSet {
  public:
@@ -17,6 +29,18 @@ class MemorySet final : public SampleSet {
 };
 
 }  // namespace
+
+Fingerprint fingerprint(const SampleSet& set) {
+  constexpr int64_t first = 64;
+  Fingerprint found{.samples = set.samples()};
+  if (found.samples == 0) return found;
+  if (const auto samples = set.batches(first, 0, false)->at(0))
+    for (const Column& column : samples->columns()) {
+      found.checksum = checksum(column.values, found.checksum);
+      if (column.is_ragged()) found.checksum = checksum(column.row_splits, found.checksum);
+    }
+  return found;
+}
 
 std::shared_ptr<const SampleSet> in_memory(Dataset data) {
   return std::make_shared<MemorySet>(std::move(data));

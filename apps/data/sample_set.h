@@ -19,6 +19,15 @@ class SampleSet {
   virtual std::unique_ptr<Batches> batches(int64_t batch, uint64_t seed, bool shuffle) const = 0;
 };
 
+/// What tells two sets of samples apart.
+struct Fingerprint {
+  int64_t samples = 0;
+  /// Of the integers and texts of the first samples, in the order of the files; 0: there are none, or it is not known. Floats do
+  /// not count: processors may differ in the last bits of those that are computed.
+  uint32_t checksum = 0;
+};
+Fingerprint fingerprint(const SampleSet& set);
+
 /// Returns the samples of a data set in memory.
 std::shared_ptr<const SampleSet> in_memory(Dataset data);
 

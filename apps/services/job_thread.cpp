@@ -11,12 +11,13 @@ void JobThread::post(Job job, Reply reply) {
   changed_->notify();
 }
 
-void JobThread::end() {
+void JobThread::end(const std::function<void()>& interrupt) {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   changed_->notify();
+  interrupt();
   thread_.reset();
   std::deque<std::pair<Job, Reply>> left;
   const std::lock_guard lock(mutex_);
@@ -42,9 +43,10 @@ void JobThread::run() {
     } catch (const std::exception& error) {
       answer = internal(error.what());
     }
-    next.second(std::move(answer));
     const std::lock_guard lock(mutex_);
     running_ = false;
+    if (ending_ && !answer) return;  // the reply answers with Unavailable
+    next.second(std::move(answer));
   }
 }
 

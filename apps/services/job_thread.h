@@ -31,9 +31,9 @@ class JobThread {
     const std::lock_guard lock(mutex_);
     return running_ || !jobs_.empty();
   }
-  /// Waits for the current job and ends the thread. The jobs that have not begun are answered with Unavailable. Not for two
-  /// threads.
-  void end();
+  /// Calls `interrupt`, which may let the current job fail, waits for that job, and ends the thread. What fails then, and the jobs
+  /// that have not begun, are answered with Unavailable, as requests to a lost task are. Not for two threads.
+  void end(const std::function<void()>& interrupt = [] {});
 
  private:
   void run();

@@ -108,6 +108,8 @@ Result<AnyMessage> begin(Training& training, Runtime& runtime, const Message<wir
   config.cluster.are_processes = true;
   config.cluster.owners = read(message->getOwners());
   config.cluster.exchanges_on_gpus = message->getExchangesOnGpus();
+  config.cluster.samples = message->getSamples();
+  config.cluster.checksum = message->getChecksum();
   training.set_gate({});
   if (config.train.replication.mode == config::ReplicationMode::Ssp)
     TROUPE_RETURN_IF_FAILED(set_gate(training, runtime, *message));
@@ -378,9 +380,7 @@ class TrainerService final : public NodeService {
   }
   ~TrainerService() override {
     runtime_.services().stop(trainer_role);
-    work_->training.end();
-    work_->rounds.end();
-    work_->takeovers.end();
+    work_->rounds.end([this] { work_->takeovers.end([this] { work_->training.end(); }); });
     work_->training.set_replica(nullptr);
   }
 

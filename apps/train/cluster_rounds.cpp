@@ -75,6 +75,8 @@ AnyMessage ClusterRounds::begin_message() const {
   const auto& owners = config_.cluster.owners;
   write(owners, draft->initOwners(static_cast<uint32_t>(owners.size())));
   draft->setExchangesOnGpus(config_.cluster.exchanges_on_gpus);
+  draft->setSamples(config_.cluster.samples);
+  draft->setChecksum(config_.cluster.checksum);
   draft->setRun(run_);
   draft->setPatience(static_cast<uint64_t>(config_.train.fault.trainer_timeout.count()));
   return draft.finish();
@@ -108,6 +110,12 @@ void ClusterRounds::begin(uint64_t round) {
 void ClusterRounds::begin_rounds(uint64_t applied) {
   const auto shards = static_cast<uint32_t>(config_.shards());
   const auto backups = static_cast<uint32_t>(config_.train.replication.backup_workers);
+  if (backups > 0 && shards > workers_.size() && events_.line)
+    events_.line(
+        std::to_string(shards) + " shards for " + std::to_string(workers_.size()) +
+        " workers: the last shard of a worker with several is late in most rounds, which leave it out; "
+        "train.replication.shards = " +
+        std::to_string(workers_.size()) + " gives each worker one");
   Draft<wire::BeginRounds> draft;
   draft->setTraining(training_);
   write(runtime_.services().address("worker"), draft->initClient());

@@ -11,8 +11,7 @@ namespace troupe::train {
 PeerReplica::PeerReplica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
     : WorkerReplica(worker, runtime.services().clock()), model_graph_(runtime.ops()),
       config_(std::move(config)) {
-  const auto data = value_or_throw(load_data(runtime.services().disk(), config_));
-  if (data.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
+  const auto data = value_or_throw(load_same_data(runtime.services().disk(), config_));
   batches_ = data.train->batches(config_.batch, config_.run.seed, config_.shuffle);
   const auto build = config_.train.replication.mode == config::ReplicationMode::LocalSgd
                          ? build_local_sgd_graph

@@ -10,8 +10,7 @@
 namespace troupe::train {
 Replica::Replica(Runtime& runtime, config::RunConfig config, int64_t worker, uint64_t training)
     : WorkerReplica(worker, runtime.services().clock()), runtime_(runtime), config_(std::move(config)),
-      worker_(worker), data_(value_or_throw(load_data(runtime.services().disk(), config_))) {
-  if (data_.train->samples() == 0) throw Error(data_loss("the training data has no samples"));
+      worker_(worker), data_(value_or_throw(load_same_data(runtime.services().disk(), config_))) {
   batches_ = data_.train->batches(config_.batch, config_.run.seed, config_.shuffle);
   build(training);
 }
@@ -44,9 +43,11 @@ void Replica::prepare(Model& model) {
     std::vector<Output> pushed = sync->rests;
     pushed.push_back(sync->push);
     model.push = model.session->prepare(feeds, pushed);
-    fetches.insert(fetches.end(), {sync->batch_loss, sync->loss_round});
+    fetches.insert(fetches.end(), {sync->batch_loss.loss, sync->batch_loss.round});
     fetches.insert(fetches.end(), sync->rests.begin(), sync->rests.end());
-    model.awaited = model.session->prepare({}, sync->awaited);
+    std::vector<Output> awaited = sync->awaited;
+    awaited.insert(awaited.end(), {sync->awaited_loss.loss, sync->awaited_loss.round});
+    model.awaited = model.session->prepare({}, awaited);
   } else {
     fetches.insert(fetches.end(), {parts.loss, parts.async->updates_after});
   }
@@ -158,11 +159,12 @@ ShardLoss Replica::run(uint64_t round) {
     interruption_ = interruption;
   }
   if (const uint64_t fixed = last_fixed(); round <= fixed) {
+    ShardLoss loss;
     if (round == fixed)
-      catch_up(*model, round, *interruption);  // the values of the last of these rounds suffice
+      loss = catch_up(*model, round, *interruption);  // the values of the last of these rounds suffice
     ++next_;
     take_rests();  // there are some if the round failed here after its gradients were pushed
-    return {};
+    return loss;
   }
   ++next_;
   const auto input = begin_round(round);
@@ -182,9 +184,9 @@ ShardLoss Replica::run(uint64_t round) {
   try {
     if (!model->parts.sync || !input->cancellation.cancelled() || interruption->cancelled())
       throw Error(failure);
-    catch_up(*model, round, *interruption);
+    const ShardLoss loss = catch_up(*model, round, *interruption);
     drop_rests();
-    return {};
+    return loss;
   } catch (const Error&) {
     repeat_round(*input);
     throw;
@@ -264,17 +266,9 @@ std::vector<Tensor> Replica::residuals_of(int64_t shard) const {
 
 ShardLoss Replica::run_together(const Model& model, const Input& input, const std::vector<int64_t>& shards,
                                 const Cancellation& interruption) {
-  if (shards.empty()) {
-    catch_up(model, input.round, interruption);
-    return {};
-  }
+  if (shards.empty()) return catch_up(model, input.round, interruption);
   for (size_t i = 0; i + 1 < shards.size(); ++i) run_step(model, model.push, input, shards[i]);
-  auto fetched = run_step(model, model.step, input, shards.back());
-  const bool known = fetched.back().as<int64_t>()[0] == static_cast<int64_t>(input.round);
-  fetched.pop_back();
-  ShardLoss loss = take_values(std::move(fetched), input);
-  if (!known) loss.samples = 0;
-  return loss;
+  return take_round(run_step(model, model.step, input, shards.back()), input.round);
 }
 
 /// Applies the gradients of each shard at most once, even if the round is repeated.
@@ -287,7 +281,7 @@ ShardLoss Replica::run_at_once(const Model& model, Input& input, const std::vect
     auto fetched = run_step(model, model.step, input, shard);
     note_updates(static_cast<uint64_t>(fetched.back().as<int64_t>()[0]));
     fetched.pop_back();
-    losses.push_back({take_values(std::move(fetched), input).loss, part});
+    losses.push_back({take_values(std::move(fetched)), part});
     input.values = values_;
     samples += part;
   }
@@ -307,18 +301,27 @@ void Replica::note_updates(uint64_t updates) {
   staleness_.most = std::max(staleness_.most, others);
 }
 
-/// Takes the next values and the loss that a step has fetched.
-ShardLoss Replica::take_values(std::vector<Tensor> fetched, const Input& input) {
+/// Takes the next values that a step has fetched, and returns the loss, which comes behind them.
+double Replica::take_values(std::vector<Tensor> fetched) {
   const double loss = number(fetched.back());
   fetched.pop_back();
   values_ = std::move(fetched);
-  return {loss, input.batch.samples()};
+  return loss;
 }
 
-/// Waits until the round has been applied, and takes the values after it, or after a later one.
-void Replica::catch_up(const Model& model, uint64_t round, const Cancellation& interruption) {
+/// Takes the next values that a step has fetched. Returns the loss of the batch, which comes behind them and before its round; it
+/// has no samples if it is that of a later round.
+ShardLoss Replica::take_round(std::vector<Tensor> fetched, uint64_t round) {
+  const bool known = fetched.back().as<int64_t>()[0] == static_cast<int64_t>(round);
+  fetched.pop_back();
+  return {take_values(std::move(fetched)), known ? config_.batch : 0};
+}
+
+/// Waits until the round has been applied, and takes the values and the loss after it, or after a later one.
+ShardLoss Replica::catch_up(const Model& model, uint64_t round, const Cancellation& interruption) {
   const Waiting waiting(steps_);
-  values_ = model.awaited.run({}, {.training = true, .round = round, .cancellation = &interruption});
+  return take_round(model.awaited.run({}, {.training = true, .round = round, .cancellation = &interruption}),
+                    round);
 }
 
 }  // namespace troupe::train

@@ -74,8 +74,9 @@ class Replica final : public WorkerReplica {
                          const Cancellation& interruption);
   ShardLoss run_at_once(const Model& model, Input& input, const std::vector<int64_t>& shards);
   void note_updates(uint64_t updates);
-  ShardLoss take_values(std::vector<Tensor> fetched, const Input& input);
-  void catch_up(const Model& model, uint64_t round, const Cancellation& interruption);
+  double take_values(std::vector<Tensor> fetched);
+  ShardLoss take_round(std::vector<Tensor> fetched, uint64_t round);
+  ShardLoss catch_up(const Model& model, uint64_t round, const Cancellation& interruption);
   uint64_t last_fixed() const;
 
   Runtime& runtime_;

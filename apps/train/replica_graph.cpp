@@ -112,8 +112,12 @@ class Builder {
                                                   .values = {result_.loss},
                                                   .gradient = "value",
                                                   .is_averaged = true});
-    sync.batch_loss = read_after({updated}, loss);
-    sync.loss_round = read_after({sync.batch_loss}, strategy.counters().back());
+    const auto round_loss = [&](const std::vector<Output>& applied) {
+      const Output read = read_after(applied, loss);
+      return RoundLoss{read, read_after({read}, strategy.counters().back())};
+    };
+    sync.batch_loss = round_loss({updated});
+    sync.awaited_loss = round_loss(strategy.awaited(root_, loss));
     return updated;
   }
 

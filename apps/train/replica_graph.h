@@ -11,15 +11,21 @@
 
 namespace troupe::train {
 
+/// The loss of the batch of a round, read when the round has been applied.
+struct RoundLoss {
+  Output loss;
+  Output round;  ///< of this loss: a later one if others have gone on already
+};
+
 /// What synchronous replication needs besides.
 struct SyncParts {
   /// The target that pushes the gradients of a shard and does not wait until the round has been applied.
   Output push;
-  Output batch_loss;  ///< the loss of the batch of the round, read when the round has been applied
-  Output loss_round;  ///< the round of this loss: a later one if others have gone on already
+  RoundLoss batch_loss;
   /// The values after the round, for a worker that pushes nothing in it, and a target that waits until it has been applied to
   /// the variables that are read in place.
   std::vector<Output> awaited;
+  RoundLoss awaited_loss;       ///< the loss for such a worker
   std::vector<Output> applied;  ///< how many rounds have been applied, by each rule
   Output rounds;       ///< the placeholder for the number of applied rounds, an input of `set_rounds`
   Output set_rounds;   ///< the target that sets the number of applied rounds

@@ -133,4 +133,29 @@ Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& confi
   return data;
 }
 
+config::RunConfig with_fingerprint(config::RunConfig config, const data::SampleSet& train) {
+  if (config.cluster.tasks.empty()) return config;
+  const data::Fingerprint found = data::fingerprint(train);
+  config.cluster.samples = found.samples;
+  config.cluster.checksum = found.checksum;
+  return config;
+}
+
+Result<data::TrainAndValid> load_same_data(Disk& disk, const config::RunConfig& config) {
+  TROUPE_ASSIGN(auto data, load_data(disk, config));
+  if (data.train->samples() == 0) return data_loss("the training data has no samples");
+  if (config.cluster.samples == 0) return data;
+  const data::Fingerprint found = data::fingerprint(*data.train);
+  if (found.samples != config.cluster.samples)
+    return invalid_argument("the training data has " + std::to_string(found.samples) + " samples here, but " +
+                            std::to_string(config.cluster.samples) +
+                            " where the training was started; all tasks must read the same files");
+  if (found.checksum != config.cluster.checksum)
+    return invalid_argument(
+        "the training data is another one here than where the training was started: both have " +
+        std::to_string(found.samples) +
+        " samples, but the first ones differ; all tasks must read the same files");
+  return data;
+}
+
 }  // namespace troupe::train

@@ -11,4 +11,11 @@ namespace troupe::train {
 /// the result of an expression has no known shape, or if data.augment changes the type or shape of a column.
 Result<data::TrainAndValid> load_data(Disk& disk, const config::RunConfig& config);
 
+/// Returns the configuration with the fingerprint of the samples to train on, if tasks are to train with them, too.
+config::RunConfig with_fingerprint(config::RunConfig config, const data::SampleSet& train);
+
+/// Returns what load_data() returns on a worker. Fails with InvalidArgument, which names the numbers of samples, if the samples to
+/// train on are others than those of the process that trains, and with DataLoss if there are none.
+Result<data::TrainAndValid> load_same_data(Disk& disk, const config::RunConfig& config);
+
 }  // namespace troupe::train

@@ -113,7 +113,7 @@ class ReplicaWork final : public Work {
     if (parts_.async && shard_ == 0) session.run({parts_.async->reset});
     std::vector<Output> feeds = parts_.values, fetches = parts_.next;
     append(feeds, parts_.inputs);
-    fetches.push_back(parts_.sync ? parts_.sync->batch_loss : parts_.loss);
+    fetches.push_back(parts_.sync ? parts_.sync->batch_loss.loss : parts_.loss);
     fetches.push_back(parts_.update);
     step_ = session.prepare(feeds, fetches);
     values_ = session.run(parts_.current);

@@ -67,6 +67,8 @@ struct BeginTraining {
   run @6 :UInt64;
   patience @7 :UInt64;        # for how many nanoseconds the run is kept when its client has been lost
   exchangesOnGpus @8 :Bool;   # whether the workers add tensors up on their GPUs
+  samples @9 :Int64;          # how many samples the client has to train on; those of the workers must be the same
+  checksum @10 :UInt32;       # of these samples (data::Fingerprint)
 }
 
 struct JobSize {

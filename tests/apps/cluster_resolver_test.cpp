@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(a_cluster_file_comes_first) {
   BOOST_TEST(found.job == "ps");
   BOOST_TEST(found.task == 1);
   BOOST_TEST(found.cluster.endpoint("ps", 1) == "b:2");
-  BOOST_TEST(has(refusal({}, {.cluster_file = file, .job = "worker"}), "has no task 0 of job 'worker'"));
+  BOOST_TEST(
+      has(refusal({}, {.cluster_file = file, .job = "worker"}), "has no job 'worker'; its jobs are ps"));
 }
 
 BOOST_AUTO_TEST_CASE(tf_config_is_understood) {
@@ -190,7 +191,8 @@ BOOST_AUTO_TEST_CASE(a_pod_finds_its_task_by_its_number) {
   BOOST_TEST(value_or_throw(find(named("lab-worker-x7z"), options)).task == 0);
   BOOST_TEST(value_or_throw(find({{"HOSTNAME", "rack-1"}}, options)).task == 0);  // not a pod
   BOOST_TEST(has(refusal(named("lab-worker-2"), options),
-                 "by --job and the number of this pod in " + options.cluster_file + ", which has no task 2"));
+                 "by --job and the number of this pod in " + options.cluster_file +
+                     ", which has no task 2 of job 'worker'; its tasks are 0, 1"));
   BOOST_TEST(has(refusal({{"JOB_COMPLETION_INDEX", "x"}}, options), "JOB_COMPLETION_INDEX is 'x'; expected"));
 }
 

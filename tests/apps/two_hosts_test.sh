@@ -53,4 +53,12 @@ for process in $(ip netns pids $a); do
   if tr '\0' ' ' <"/proc/$process/cmdline" | grep -q "^$program train "; then kill -TERM "$process"; fi
 done
 wait $trainer || [ $? = 143 ] || fail "the run ended otherwise than it should"
+
+# A worker whose file is another one takes no part.
+ip netns pids $b | xargs -r kill -TERM
+tac "$source/examples/digits.csv" >other.csv
+on $b sh -c 'mount --bind other.csv "$1/examples/digits.csv" && exec "$2" node --root . --root "$1/examples" --cluster cluster.toml --job worker --task 1' \
+  sh "$source" "$program" >worker1.log 2>&1 &
+! train --set train.max_epochs=2 >other.log 2>&1 || fail "a worker with another file took part"
+grep -q "worker/replica:0/task:1: the training data is another one here" other.log || { cat other.log; fail "the worker with another file was not named"; }
 echo "two hosts: fine"
