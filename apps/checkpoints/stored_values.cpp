@@ -232,6 +232,13 @@ Result<StoredValues> read_values(Disk& disk, const std::string& given) {
   return not_found(path + " is neither a checkpoint, nor a run or a saved model that has one");
 }
 
+bool is_remainder(Disk& disk, const std::string& path) {
+  const auto entries = disk.list(path);
+  return entries && !entries->empty() && std::ranges::all_of(*entries, [](const Disk::Entry& entry) {
+           return entry.name.starts_with("shard-") && entry.name.ends_with(safetensors_ending);
+         });
+}
+
 Status write_values(Disk& disk, const StoredValues& stored, const std::string& path) {
   if (path.ends_with(safetensors_ending)) return write_safetensors(disk, stored, path);
   return path.ends_with('/') ? write_checkpoint(disk, stored, without_slash(path))

@@ -21,6 +21,9 @@ struct StoredValues {
 /// TensorFlow by its prefix. Fails with NotFound if it is none of these, and with DataLoss if files are damaged.
 Result<StoredValues> read_values(Disk& disk, const std::string& path);
 
+/// Returns whether a folder is what is left of a checkpoint that was deleted: files to which later checkpoints refer.
+bool is_remainder(Disk& disk, const std::string& path);
+
 /// Writes a .safetensors file, if the path ends so, or a checkpoint of Troupe to a folder, if it ends in '/', else one of
 /// TensorFlow, whose prefix the path is. Fails with AlreadyExists if there is such a file, and with Unimplemented if the format
 /// lacks a dtype.

@@ -106,9 +106,12 @@ Result<bool> compare(Disk& disk, const CkptArguments& arguments) {
 Status write(Disk& disk, const CkptArguments& arguments) {
   std::vector<checkpoints::StoredValues> all;
   for (const std::string& path : arguments.paths) {
+    if (arguments.action == "average" && checkpoints::is_remainder(disk, path)) continue;
     TROUPE_ASSIGN(auto stored, checkpoints::read_values(disk, path));
     all.push_back(std::move(stored));
   }
+  if (all.empty())
+    return not_found("none of the folders is a checkpoint: they are what is left of deleted ones");
   TROUPE_ASSIGN(const auto result, checkpoints::average(all));
   TROUPE_RETURN_IF_FAILED(checkpoints::write_values(disk, result, arguments.out));
   print_files({arguments.out}, arguments.json);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "apps/checkpoints/stored_values.h"
 #include "apps/cluster/local_cluster.h"
 #include "apps/cluster/neighbours.h"
 #include "apps/cluster/processes.h"
@@ -36,14 +37,33 @@ nlohmann::ordered_json as_json(const train::TrainingResult& result) {
   return object;
 }
 
+/// Says from where a run that has failed can go on.
+void print_way_on(const std::string& run) {
+  RealDisk disk;
+  const auto saved = checkpoints::list_checkpoints(disk, run);
+  if (saved)
+    std::fprintf(stderr, "troupe: %s has a checkpoint of step %llu, from which --resume auto goes on\n",
+                 run.c_str(), static_cast<unsigned long long>(saved->back().round));
+  else if (saved.status().code() == Code::NotFound)
+    std::fprintf(
+        stderr,
+        "troupe: %s has no checkpoint yet: --resume auto begins anew; train.checkpoint.every says how "
+        "often they are saved\n",
+        run.c_str());
+}
+
 /// Reports the failure of a training, and keeps it as its result. Returns the exit code.
-int failed_training(const Status& status, WatchedTraining& watched, bool json) {
+int failed_training(const config::RunConfig& config, const Status& status, WatchedTraining& watched,
+                    bool json) {
   const bool stopped = stop_signal() != 0 && status.code() == Code::Cancelled;
   const int code = stopped ? exit_code_of(stop_signal()) : Error(status).exit_code();
   watched.ended(stopped ? "stopped" : "failed");
   const observe::RunSnapshot run = watched.snapshot();
   (void)runs::keep_result(run.folder, runs::failed_result(stopped ? "stopped" : "failed", status, code, run));
-  return failed(status, json, code);
+  const int result = failed(status, json, code);
+  const bool may_go_on = !stopped && retry_may_help(status.code()) && config.train.checkpoint.dir.empty();
+  if (may_go_on && !json && !run.folder.empty()) print_way_on(run.folder);
+  return result;
 }
 
 /// Reports which checkpoint exists after a signal has ended the training in order.
@@ -64,8 +84,18 @@ void print_summary(const train::TrainingResult& result) {
   if (!result.folder.empty()) std::printf("written to %s\n", result.folder.c_str());
 }
 
-/// Says that a run that was resumed had made all of its steps before, and which keys to raise so that it goes on.
+/// Says that a run that was resumed had ended before, and which keys to raise so that it goes on.
 void print_nothing_left(const config::Train& limits, const train::TrainingResult& result) {
+  const auto steps = static_cast<unsigned long long>(result.steps);
+  if (result.ending == train::Ending::EarlyStopped) {
+    const auto patience = static_cast<long long>(limits.early_stop->monitor.patience);
+    std::fprintf(
+        stderr,
+        "troupe: %s had stopped early before (after %llu steps), so that nothing is left to train; raise "
+        "train.early_stop.patience = %lld, for example with --set train.early_stop.patience=%lld\n",
+        result.folder.c_str(), steps, patience, 2 * patience);
+    return;
+  }
   std::string reached, options;
   const auto add = [&](const std::string& key, const std::optional<int64_t>& limit, uint64_t done) {
     if (!limit || done < static_cast<uint64_t>(*limit)) return;
@@ -77,13 +107,14 @@ void print_nothing_left(const config::Train& limits, const train::TrainingResult
   std::fprintf(stderr,
                "troupe: %s had made all of its steps before (%llu), so that nothing is left to train; raise "
                "%s, for example with%s\n",
-               result.folder.c_str(), static_cast<unsigned long long>(result.steps), reached.c_str(),
-               options.c_str());
+               result.folder.c_str(), steps, reached.c_str(), options.c_str());
 }
 
-/// Returns whether a run was resumed that had made all of its steps before.
-bool had_completed(const TrainArguments& arguments, const train::TrainingResult& result) {
-  return !arguments.resume.empty() && result.ending == train::Ending::Completed && !(result.step_seconds > 0);
+/// Returns whether a run was resumed that had made all of its steps, or had stopped early, before.
+bool had_ended(const TrainArguments& arguments, const train::TrainingResult& result) {
+  const bool has_ended =
+      result.ending == train::Ending::Completed || result.ending == train::Ending::EarlyStopped;
+  return !arguments.resume.empty() && has_ended && !(result.step_seconds > 0);
 }
 
 /// Returns the files and folders that a run reads and writes.
@@ -279,13 +310,14 @@ int train(const TrainArguments& arguments) {
   auto result = train::train(*config, *data, options);
   if (options.progress && terminal) std::printf("%s", clear_line);
   if (!result)
-    return failed_training(with_loss(config::with_definition(*config, result.status()), nodes->get()),
+    return failed_training(*config,
+                           with_loss(config::with_definition(*config, result.status()), nodes->get()),
                            **watched, arguments.run.json);
   status = runs::add_test_scores(*config, *result);
   (*watched)->ended(runs::name(result->ending));
   if (status.ok()) status = runs::keep_result(result->folder, as_json(*result));
   if (!status.ok()) return failed(status, arguments.run.json);
-  if (had_completed(arguments, *result) && !arguments.run.json) print_nothing_left(config->train, *result);
+  if (had_ended(arguments, *result) && !arguments.run.json) print_nothing_left(config->train, *result);
   if (arguments.run.json)
     print_json(as_json(*result));
   else

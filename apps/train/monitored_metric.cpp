@@ -21,4 +21,9 @@ bool patience_is_over(const config::Monitor& monitor, const Best& best, uint64_t
   return epoch - best.epoch >= static_cast<uint64_t>(monitor.patience);
 }
 
+bool stops_early(const config::Train& train, const Progress& progress, uint64_t steps_per_epoch) {
+  return train.early_stop && progress.early_stop.score && progress.step % steps_per_epoch == 0 &&
+         patience_is_over(train.early_stop->monitor, progress.early_stop, progress.step / steps_per_epoch);
+}
+
 }  // namespace troupe::train

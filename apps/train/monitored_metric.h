@@ -20,5 +20,7 @@ std::optional<bool> improves(const config::Monitor& monitor, const Record& recor
                              Best& best);
 /// Returns whether the metric has not improved for as many epochs as the run waits.
 bool patience_is_over(const config::Monitor& monitor, const Best& best, uint64_t epoch);
+/// Returns whether early stopping ends a run that has made this progress. False within an epoch.
+bool stops_early(const config::Train& train, const Progress& progress, uint64_t steps_per_epoch);
 
 }  // namespace troupe::train

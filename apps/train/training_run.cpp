@@ -279,6 +279,7 @@ class Run {
     }
     for (const auto& damage : checkpoint.skipped) print("skipped a damaged checkpoint: " + damage);
     TROUPE_RETURN_IF_FAILED(follow(checkpoint));
+    if (stops_early(config_.train, progress_, per_epoch())) result_.ending = Ending::EarlyStopped;
     print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
     return {};
   }
@@ -476,8 +477,7 @@ class Run {
     const auto improved = improves(rule.monitor, record, epoch, progress_.early_stop);
     if (!improved) return;
     if (*improved && best_) with_session([this] { best_->keep(*session_); });
-    if (!*improved && patience_is_over(rule.monitor, progress_.early_stop, epoch))
-      result_.ending = Ending::EarlyStopped;
+    if (stops_early(config_.train, progress_, per_epoch())) result_.ending = Ending::EarlyStopped;
   }
 
   /// Lowers the learning rate if the metric no longer improves. Workers read the new rate because their rounds begin anew.

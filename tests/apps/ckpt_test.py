@@ -76,6 +76,17 @@ def main():
             for a, b, c in zip(one[name], two[name], mean[name]):
                 assert abs((a + b) / 2 - c) <= 1e-6 * max(1, abs(c)), (name, a, b, c)
 
+        # What is left of a deleted checkpoint does not count. A mean in the folder of its run is evaluated as the run's checkpoints are.
+        left = "runs/digits/001/checkpoints/000000-round-5"
+        os.mkdir(left)
+        with open(os.path.join(left, "shard-00000-of-00001-steady.safetensors"), "wb"):
+            pass
+        troupe("ckpt", "average", left, paths[0], paths[1], "-o", "runs/digits/001/averaged/")
+        averaged, = glob.glob("runs/digits/001/averaged/*")
+        assert ckpt("diff", "mean.safetensors", averaged) == {"equal": True, "differences": []}
+        assert troupe("eval", averaged) != troupe("eval", paths[0])
+        troupe("ckpt", "average", left, left, "-o", "other.safetensors", code=2)
+
         # Refusals leave what is there.
         troupe("ckpt", "convert", paths[1], "-o", "one.safetensors", code=1)
         assert tensors_of("one.safetensors") == one

@@ -184,6 +184,20 @@ BOOST_AUTO_TEST_CASE(a_score_that_is_no_number_is_never_the_best) {
   BOOST_TEST(best.epoch == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(a_run_that_has_stopped_early_goes_on_only_with_more_patience) {
+  const auto patience = [](const std::string& epochs) {  // no loss improves by 1000
+    return std::vector<std::string>{
+        "train.max_epochs=9",
+        "train.early_stop={ monitor='valid/loss', mode='min', patience=" + epochs + ", min_delta=1000.0 }"};
+  };
+  const auto first = run(patience("2"));
+  BOOST_TEST(first.steps == 3u * 23);
+  const auto again = run(patience("2"), first.folder);
+  BOOST_TEST((again.ending == Ending::EarlyStopped));
+  BOOST_TEST(again.steps == 3u * 23);
+  BOOST_TEST(run(patience("3"), first.folder).steps == 4u * 23);
+}
+
 BOOST_AUTO_TEST_CASE(a_rate_is_not_lowered_below_its_least_value) {
   std::vector<std::string> lines;
   TrainerOptions options;
