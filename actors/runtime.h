@@ -107,7 +107,7 @@ class Runtime {
   /// DeadlineExceeded or Unavailable if the member cannot be reached or other tasks are missing; FailedPrecondition,
   /// PermissionDenied or InvalidArgument if one side refuses the other.
   Session connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options = {});
-  /// Drops variables, queues, tables and all other state of the nodes whose attribute container (Scope::with_container) is one
+  /// Drops variables, queues, tables and all other state of the nodes whose attribute `container` is one
   /// of these, on all tasks of this process and of its cluster. "localhost" and "" stand for nodes without that attribute;
   /// without `containers` all state is dropped. Every session that has used these tasks ends: its running and later steps fail
   /// with Aborted, and it must be opened again. Returns how many states were dropped. Throws DeadlineExceeded, which lists the

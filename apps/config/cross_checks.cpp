@@ -132,10 +132,10 @@ void CrossChecker::check_data() {
   if (data.has("valid") && misses(valid, "data.valid.split") && misses(valid, "data.valid.files"))
     error(data, "valid", "data.valid: missing: split or files");
   const data::Options& options = config_.data;
-  const auto has_pattern = [](const auto& paths) { return std::ranges::any_of(paths, data::is_pattern); };
-  const bool has_patterns = has_pattern(options.train) || has_pattern(options.train_labels) ||
-                            has_pattern(options.valid) || has_pattern(options.valid_labels) ||
-                            has_pattern(options.test) || has_pattern(options.test_labels);
+  bool has_patterns = false;
+  for (const auto& paths : {options.train, options.train_labels, options.valid, options.valid_labels,
+                            options.test, options.test_labels})
+    has_patterns |= data::has_pattern(paths);
   const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
                             size_t files) {
     if (labels && labels != files && !has_patterns)

@@ -64,6 +64,8 @@ Status check_labels(const char* key, size_t labels, size_t files) {
 
 bool is_pattern(std::string_view path) { return path.find_first_of("*?[") != std::string_view::npos; }
 
+bool has_pattern(const std::vector<std::string>& paths) { return std::ranges::any_of(paths, is_pattern); }
+
 std::string folder_of_pattern(std::string_view pattern) {
   return folder_of(pattern.substr(0, std::min(pattern.find_first_of("*?["), pattern.size() - 1) + 1));
 }

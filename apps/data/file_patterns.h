@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apps/data/options.h"
 #include "messages/env/disk.h"
@@ -12,6 +13,8 @@ namespace troupe::data {
 
 /// Returns whether a path has one of the characters of patterns: '*', '?' or '['.
 bool is_pattern(std::string_view path);
+/// Returns whether one of the paths is a pattern.
+bool has_pattern(const std::vector<std::string>& paths);
 /// Returns the folder in which everything lies that a pattern may match.
 std::string folder_of_pattern(std::string_view pattern);
 

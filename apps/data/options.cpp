@@ -86,7 +86,7 @@ std::optional<std::vector<int64_t>> known_shape(const Options& options, const In
   if (has_arrays(options) && input.from != label_column) return {};
   const std::string& origin = origin_of(options, input);
   if (const auto parts = parts_of_label(options.format_options); origin == label_column && !parts.empty())
-    return std::vector{std::ranges::any_of(parts, is_pattern) ? unknown : static_cast<int64_t>(parts.size())};
+    return std::vector{has_pattern(parts) ? unknown : static_cast<int64_t>(parts.size())};
   const auto column = std::ranges::find(options.columns, origin, &TableColumn::name);
   if (column != options.columns.end())
     return column->is_vector() ? std::vector{column->width().value_or(unknown)} : std::vector<int64_t>();

@@ -48,7 +48,7 @@ bool TableColumn::is_vector() const {
 }
 
 std::optional<int64_t> TableColumn::width() const {
-  if (std::ranges::any_of(sources, is_pattern)) return {};
+  if (has_pattern(sources)) return {};
   return static_cast<int64_t>(sources.size());
 }
 

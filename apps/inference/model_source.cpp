@@ -55,13 +55,20 @@ std::string other_run(Disk& disk, const std::string& run) {
   return {};
 }
 
+}  // namespace
+
+Status without_checkpoint(Disk& disk, const std::string& run) {
+  return not_found("the run " + run + " has no checkpoint: it has not saved one yet, or it diverged" +
+                   other_run(disk, run));
+}
+
+namespace {
+
 /// Returns the folders of the checkpoints of a run, the newest first.
 Result<std::vector<std::string>> checkpoints_of(Disk& disk, const std::string& run) {
   const CheckpointFiles files(disk, checkpoints_of_run(disk, run).folder);
   TROUPE_ASSIGN(const auto names, files.names());
-  if (names.empty())
-    return not_found("the run " + run + " has no checkpoint: it has not saved one yet, or it diverged" +
-                     other_run(disk, run));
+  if (names.empty()) return without_checkpoint(disk, run);
   std::vector<std::string> paths;
   for (auto name = names.rbegin(); name != names.rend(); ++name) paths.push_back(files.path(*name));
   return paths;

@@ -45,6 +45,8 @@ enum class ModelKind : uint8_t { None, SavedModel, Run, Checkpoint };
 
 /// Returns what a folder is.
 ModelKind kind_of(Disk& disk, const std::string& folder);
+/// Returns the failure for a run without checkpoints, which names another run that has one.
+Status without_checkpoint(Disk& disk, const std::string& run);
 
 struct NumberedModel {
   int64_t number = 0;

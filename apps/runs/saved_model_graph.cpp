@@ -80,7 +80,7 @@ class NeededVariables {
       if (const Status status = graph_.check_tensor(output); !status.ok()) {
         std::string text = "the " + kind;
         text.append(" '").append(tensor_name).append("' of the signature '").append(name).append("' ");
-        throw Error(Status(status.code(), text.append(status.message())));
+        throw Error(Status(status.code(), text.append(status.text())));
       }
   }
 

@@ -19,8 +19,7 @@ Result<std::vector<VersionPlace>> checkpoints_of(Disk& disk, const std::string& 
       damage = manifest.status();
   }
   if (versions.empty() && damage.code() == Code::DataLoss) return damage;
-  if (versions.empty())
-    return not_found("the run " + run + " has no checkpoint: it has not saved one yet, or it diverged");
+  if (versions.empty()) return inference::without_checkpoint(disk, run);
   return versions;
 }
 

@@ -133,8 +133,7 @@ bool are_names(const std::vector<std::string>& names) {
 
 /// Replaces patterns by the names of the columns of the table, and names the features of one without [data.columns].
 void add_names_of_columns(Disk& disk, const data::Options& options, std::vector<std::string>& settings) {
-  const bool lacks_parts =
-      std::ranges::any_of(data::parts_of_label(options.format_options), data::is_pattern);
+  const bool lacks_parts = data::has_pattern(data::parts_of_label(options.format_options));
   const bool lacks_features = options.format == "csv" && options.columns.empty() &&
                               !options.format_options.contains(data::features_option) &&
                               !options.format_options.contains("names");
@@ -396,8 +395,7 @@ std::vector<std::string> fitted_before(const config::RunConfig& config, const co
   if (given == std::vector<std::string>{"auto"} && before.has("label_names"))
     settings.push_back("data.label_names=" + config::to_toml(*before.find("label_names")));
   keep(now, before, "data.", data::features_option);
-  if (std::ranges::any_of(data::parts_of_label(config.data.format_options), data::is_pattern) &&
-      before.has("label"))
+  if (data::has_pattern(data::parts_of_label(config.data.format_options)) && before.has("label"))
     settings.push_back("data.label=" + config::to_toml(*before.find("label")));
   for (const data::RaggedColumn& column : config.ragged)
     if (column.most_words > 0)

@@ -73,12 +73,12 @@ Result<RunFolder> RunFolder::create(const std::string& directory, const std::str
   const fs::path parent = fs::path(directory) / name;
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) return unavailable("cannot create folder " + parent.string() + ": " + error.message());
+  if (error) return file_failure("create folder", parent.string(), error.value());
   // Two runs may start at the same time: the one that creates the folder gets the number.
   for (int number = std::max(highest_number(parent), after) + 1;; ++number) {
     const fs::path path = parent / three_digits(number);
     if (!fs::create_directory(path, error)) {
-      if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
+      if (error) return file_failure("create folder", path.string(), error.value());
       continue;
     }
     return open(path.string());
@@ -89,7 +89,7 @@ Result<RunFolder> RunFolder::require(const std::string& directory, const std::st
   const fs::path path = fs::path(directory) / name / three_digits(number);
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return unavailable("cannot create folder " + path.string() + ": " + error.message());
+  if (error) return file_failure("create folder", path.string(), error.value());
   return open(path.string());
 }
 

@@ -13,6 +13,7 @@ ProgramFunctions<RegisteredHostFunction>& host_functions() {
 
 HostCall call_host(const Scope& scope, HostFunction function, const std::vector<Output>& inputs,
                    const std::vector<DType>& dtypes, HostFunctionOptions options) {
+  if (!function) throw Error(invalid_argument("call_host() is given no function"));
   RegisteredHostFunction registered{std::move(function), {}, {}};
   if (options.gradient) {
     const auto gradient = host_functions().add({std::move(options.gradient), {}, {}});

@@ -40,9 +40,15 @@ Code code_of(int error) {
   }
 }
 
-Status failed_to(const std::string& what, const std::string& path, int error = errno) {
+}  // namespace
+
+Status file_failure(const std::string& what, const std::string& path, int error) {
   return {code_of(error), "cannot " + what + " '" + path + "': " + std::generic_category().message(error)};
 }
+
+namespace {
+
+Status failed_to(const std::string& what, const std::string& path) { return file_failure(what, path, errno); }
 
 /// Owns the descriptor of an open file, and knows its path for errors.
 class OpenFile {
@@ -137,7 +143,7 @@ const char* name_of_kind(mode_t mode) {
 /// Fails unless this is the status of a regular file.
 Status check_is_regular(const struct stat& status, const std::string& path, const std::string& what) {
   if (S_ISREG(status.st_mode)) return {};
-  if (S_ISDIR(status.st_mode)) return failed_to(what, path, EISDIR);
+  if (S_ISDIR(status.st_mode)) return file_failure(what, path, EISDIR);
   return failed_precondition("cannot " + what + " '" + path + "': it is " + name_of_kind(status.st_mode) +
                              "; only regular files are read and written");
 }

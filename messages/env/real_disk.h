@@ -8,6 +8,9 @@
 
 namespace troupe {
 
+/// Returns the failure to do `what`, such as "open", to a file or folder, with the code that fits an errno.
+Status file_failure(const std::string& what, const std::string& path, int error);
+
 class RealDisk final : public Disk {
  public:
   explicit RealDisk(FileRoots roots = FileRoots()) : roots_(std::move(roots)) {}

@@ -70,6 +70,12 @@ BOOST_AUTO_TEST_CASE(a_function_fails_the_step_with_its_failure) {
   BOOST_TEST((failure(throws.outputs[0]).code() == Code::Aborted));
 }
 
+BOOST_AUTO_TEST_CASE(no_function_is_refused) {
+  BOOST_CHECK_EXCEPTION(call_host(g, nullptr, {x, y}, {f32}), Error, [](const Error& error) {
+    return says(error.status().text(), "call_host() is given no function");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(results_of_another_number_or_type_are_refused) {
   const auto refusal = [&](Values results) {
     const HostCall call =
