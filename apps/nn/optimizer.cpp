@@ -38,7 +38,7 @@ class Update {
     const Scope here = scope_.colocated_with(variable).with_prefix(scope_.graph().node(variable.node).name);
     Rule rule = make_rule(here, gradient, variable);
     const auto decay = numbers_.find(decoupled_decay);
-    if (decay == numbers_.end()) return applied_.push_back(strategy_.apply(here, rule));
+    if (decay == numbers_.end() || decay->second == 0) return applied_.push_back(strategy_.apply(here, rule));
     // The weights decay once their gradient is there: before, others may still read them.
     const Scope after = here.with_control({{values_of(gradient).node, Output::control}});
     rule.after = {strategy_.apply(after, decay_rule(here, decay->second, variable))};
@@ -106,7 +106,6 @@ class Update {
 
   /// Returns the value of a scalar input of the op, on the device of the variable if it is constant.
   Output scalar(const Scope& here, const std::string& input, Output variable) {
-    if (input == "lr" || input == "alpha") return rate(here, variable);
     if (input == "global_step") {
       const Output one = here.constant(Tensor::scalar<int64_t>(1));
       return add(here, strategy_.value(step_variable()), one);
@@ -117,6 +116,7 @@ class Update {
       if (parameter.name + std::string(power_suffix) == input)
         return as_type(here, strategy_.value(power(input, number)), here.dtype(variable));
     }
+    if (input == "lr" || input == "alpha") return rate(here, variable);
     throw Error(internal("the optimizer '" + method_.name + "' has no value for the input '" + input + "'"));
   }
 

@@ -158,6 +158,15 @@ class Nadam final : public MethodOptimizer {
                         {{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"lazy", lazy ? 1 : 0}}) {}
 };
 
+/// Adam whose steps are divided by the largest second moment so far (Reddi et al. 2018).
+class AmsGrad final : public MethodOptimizer {
+ public:
+  explicit AmsGrad(LearningRate rate, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-8,
+                   bool lazy = false)
+      : MethodOptimizer("amsgrad", std::move(rate),
+                        {{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
 /// Adam with the infinity norm (Kingma and Ba 2014, section 7.1): a += (1 - beta1) (g - a); b = max(beta2 b, |g|);
 /// v -= rate / (1 - beta1^t) a / (b + epsilon) in update t.
 class AdaMax final : public MethodOptimizer {
@@ -166,6 +175,38 @@ class AdaMax final : public MethodOptimizer {
                   bool lazy = false)
       : MethodOptimizer("adamax", std::move(rate),
                         {{"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// Lion (Chen et al. 2023): v -= rate (sign(beta1 a + (1 - beta1) g) + weight_decay v); a += (1 - beta2) (g - a). Its rates are
+/// about a tenth of Adam's. See Adam for `lazy`.
+class Lion final : public MethodOptimizer {
+ public:
+  explicit Lion(LearningRate rate, double weight_decay = 0, double beta1 = 0.9, double beta2 = 0.99,
+                bool lazy = false)
+      : MethodOptimizer(
+            "lion", std::move(rate),
+            {{"weight_decay", weight_decay}, {"beta1", beta1}, {"beta2", beta2}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// AddSign (Bello et al. 2017): a += (1 - beta) (g - a); v -= rate (alpha + sign_decay sign(g) sign(a)) g. See Adam for `lazy`.
+class AddSign final : public MethodOptimizer {
+ public:
+  explicit AddSign(LearningRate rate, double alpha = 1, double sign_decay = 1, double beta = 0.9,
+                   bool lazy = false)
+      : MethodOptimizer(
+            "add_sign", std::move(rate),
+            {{"alpha", alpha}, {"sign_decay", sign_decay}, {"beta", beta}, {"lazy", lazy ? 1 : 0}}) {}
+};
+
+/// PowerSign (Bello et al. 2017): a += (1 - beta) (g - a); v -= rate exp(log_base sign_decay sign(g) sign(a)) g. See Adam for
+/// `lazy`.
+class PowerSign final : public MethodOptimizer {
+ public:
+  explicit PowerSign(LearningRate rate, double log_base = 1, double sign_decay = 1, double beta = 0.9,
+                     bool lazy = false)
+      : MethodOptimizer(
+            "power_sign", std::move(rate),
+            {{"log_base", log_base}, {"sign_decay", sign_decay}, {"beta", beta}, {"lazy", lazy ? 1 : 0}}) {}
 };
 
 /// RMSProp: a = decay a + (1 - decay) g^2; b = momentum b + rate g / sqrt(a + epsilon); v -= b. If `centered`, the square of the

@@ -1,6 +1,7 @@
 #include "apps/nn/optimizer_methods.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "messages/values/status.h"
 
@@ -59,17 +60,36 @@ Hyperparameter power() {
   return result;
 }
 
+Hyperparameter lazy() {
+  return flag(lazy_flag, {}, "whether a gradient that is rows changes only those rows of the moments");
+}
+
+Hyperparameter weight_decay(double initial) {
+  return number(decoupled_decay, initial, {},
+                "share of the weights, times the learning rate, that is subtracted");
+}
+
 std::vector<Hyperparameter> of_adam() {
   return {share("beta1", 0.9, "beta1", "decay of the first moment"),
-          share("beta2", 0.999, "beta2", "decay of the second moment"), epsilon(1e-8),
-          flag(lazy_flag, {}, "whether a gradient that is rows changes only those rows of the moments")};
+          share("beta2", 0.999, "beta2", "decay of the second moment"), epsilon(1e-8), lazy()};
 }
 
 std::vector<Hyperparameter> of_adamw() {
   auto result = of_adam();
-  result.push_back(
-      number(decoupled_decay, 0.01, {}, "share of the weights, times the learning rate, that is subtracted"));
+  result.push_back(weight_decay(0.01));
   return result;
+}
+
+std::vector<Hyperparameter> of_lion() {
+  return {share("beta1", 0.9, "beta1", "decay of the moment where its sign is taken"),
+          share("beta2", 0.99, "beta2", "decay of the moment"), lazy(), weight_decay(0)};
+}
+
+/// `base` is how gradients count whose moment has no sign, or the logarithm of a power of the agreement of the signs.
+std::vector<Hyperparameter> of_signs(Hyperparameter base) {
+  return {std::move(base),
+          number("sign_decay", 1, "sign_decay", "how much the agreement of the signs counts"),
+          share("beta", 0.9, "beta", "decay of the moment"), lazy()};
 }
 
 std::vector<Hyperparameter> of_rmsprop() {
@@ -94,7 +114,17 @@ std::vector<OptimizerMethod> make_methods() {
       {"adam", "Adam", moments, of_adam()},
       {"adamw", "Adam", moments, of_adamw()},
       {"nadam", "Adam", moments, of_adam(), {"use_nesterov"}},
+      {"amsgrad", "AdamWithAmsgrad", {{"m"}, {"v"}, {"vhat"}}, of_adam()},
       {"adamax", "AdaMax", moments, of_adam()},
+      {"lion", "Lion", {{"m"}}, of_lion()},
+      {"add_sign",
+       "AddSign",
+       {{"m"}},
+       of_signs(number("alpha", 1, "alpha", "factor of the gradient where the signs do not count"))},
+      {"power_sign",
+       "PowerSign",
+       {{"m"}},
+       of_signs(number("log_base", 1, "logbase", "logarithm of the factor of a gradient whose sign agrees"))},
       {"rmsprop", "RMSProp", {{"rms", 1}, {"momentum"}}, of_rmsprop()},
       {"centered_rmsprop", "CenteredRMSProp", {{"mg"}, {"rms", 1}, {"momentum"}}, of_rmsprop()},
       {"ftrl",

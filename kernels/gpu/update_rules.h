@@ -20,7 +20,11 @@ inline size_t states_of(Rule rule) {
     case Rule::KerasMomentum:
     case Rule::KerasNesterov:
     case Rule::Adagrad:
+    case Rule::Lion:
+    case Rule::AddSign:
+    case Rule::PowerSign:
     case Rule::ProximalAdagrad: return 2;
+    case Rule::AmsGrad:
     case Rule::CenteredRmsProp: return 4;
     default: return 3;
   }
@@ -71,8 +75,31 @@ TROUPE_ANY void apply_adam(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, 
     return;
   }
   s.b += (1 - k.beta2) * (g * g - s.b);
+  if (rule == Rule::AmsGrad) {
+    s.c = s.b > s.c ? s.b : s.c;
+    s.v -= k.rate * s.a / (std::sqrt(s.c) + k.epsilon);
+    return;
+  }
   const W direction = rule == Rule::NesterovAdam ? k.beta1 * s.a + (1 - k.beta1) * g : s.a;
   s.v -= k.rate * direction / (std::sqrt(s.b) + k.epsilon);
+}
+
+/// Returns 1, 0 or -1, as x is above, equal to or below 0; NaN for NaN.
+template <class W>
+TROUPE_ANY W sign(W x) {
+  return std::abs(x) > 0 ? std::copysign(W(1), x) : x;
+}
+
+template <class W>
+TROUPE_ANY void apply_signs(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, W g) {
+  if (rule == Rule::Lion) {
+    s.v -= k.rate * sign(k.beta1 * s.a + (1 - k.beta1) * g);
+    s.a += (1 - k.beta2) * (g - s.a);
+    return;
+  }
+  s.a += (1 - k.beta1) * (g - s.a);
+  const W agreement = k.decay * sign(s.a) * sign(g);
+  s.v -= k.rate * (rule == Rule::AddSign ? k.base + agreement : std::exp(k.base * agreement)) * g;
 }
 
 template <class W>
@@ -143,7 +170,11 @@ TROUPE_ANY void apply_rule(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, 
     case Rule::KerasNesterov: return apply_momentum(rule, k, s, g);
     case Rule::Adam:
     case Rule::NesterovAdam:
+    case Rule::AmsGrad:
     case Rule::AdaMax: return apply_adam(rule, k, s, g);
+    case Rule::Lion:
+    case Rule::AddSign:
+    case Rule::PowerSign: return apply_signs(rule, k, s, g);
     case Rule::RmsProp:
     case Rule::CenteredRmsProp: return apply_rms_prop(rule, k, s, g);
     case Rule::Adadelta: return apply_adadelta(k, s, g);

@@ -100,13 +100,25 @@ struct AdagradRule {
   }
 };
 
+/// Moves the average of the gradients in s.a towards g.
+template <class D, class T, class V>
+void average(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) {
+  s.a = hn::MulAdd(hn::Set(d, 1 - k.beta1), hn::Sub(g, s.a), s.a);
+}
+
+/// Moves the averages of the gradients in s.a and of their squares in s.b towards g.
+template <class D, class T, class V>
+void average_squares(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) {
+  average(d, k, s, g);
+  s.b = hn::MulAdd(hn::Set(d, 1 - k.beta2), hn::Sub(hn::Mul(g, g), s.b), s.b);
+}
+
 template <bool looks_ahead>
 struct AdamRule {
   static constexpr size_t states = 3;
   template <class D, class T, class V>
   void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
-    s.a = hn::MulAdd(hn::Set(d, 1 - k.beta1), hn::Sub(g, s.a), s.a);
-    s.b = hn::MulAdd(hn::Set(d, 1 - k.beta2), hn::Sub(hn::Mul(g, g), s.b), s.b);
+    average_squares(d, k, s, g);
     const V divisor = hn::Add(hn::Sqrt(s.b), hn::Set(d, k.epsilon));
     const V direction =
         looks_ahead ? hn::MulAdd(hn::Set(d, k.beta1), s.a, hn::Mul(hn::Set(d, 1 - k.beta1), g)) : s.a;
@@ -114,14 +126,67 @@ struct AdamRule {
   }
 };
 
+struct AmsGradRule {
+  static constexpr size_t states = 4;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    average_squares(d, k, s, g);
+    s.c = hn::Max(s.b, s.c);
+    const V divisor = hn::Add(hn::Sqrt(s.c), hn::Set(d, k.epsilon));
+    s.v = hn::Sub(s.v, hn::Div(hn::Mul(hn::Set(d, k.rate), s.a), divisor));
+  }
+};
+
 struct AdaMaxRule {
   static constexpr size_t states = 3;
   template <class D, class T, class V>
   void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
-    s.a = hn::MulAdd(hn::Set(d, 1 - k.beta1), hn::Sub(g, s.a), s.a);
+    average(d, k, s, g);
     s.b = hn::Max(hn::Mul(hn::Set(d, k.beta2), s.b), hn::Abs(g));
     const V divisor = hn::Add(s.b, hn::Set(d, k.epsilon));
     s.v = hn::Sub(s.v, hn::Div(hn::Mul(hn::Set(d, k.rate), s.a), divisor));
+  }
+};
+
+/// Returns 1, 0 or -1, as x is above, equal to or below 0; NaN for NaN.
+template <class D, class V>
+V sign(D d, V x) {
+  return hn::IfThenElse(hn::Lt(hn::Zero(d), hn::Abs(x)), hn::CopySign(hn::Set(d, hn::TFromD<D>(1)), x), x);
+}
+
+struct LionRule {
+  static constexpr size_t states = 2;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    const V direction = hn::MulAdd(hn::Set(d, k.beta1), s.a, hn::Mul(hn::Set(d, 1 - k.beta1), g));
+    s.v = hn::NegMulAdd(hn::Set(d, k.rate), sign(d, direction), s.v);
+    s.a = hn::MulAdd(hn::Set(d, 1 - k.beta2), hn::Sub(g, s.a), s.a);
+  }
+};
+
+struct AddSignRule {
+  static constexpr size_t states = 2;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    average(d, k, s, g);
+    const V agreement = hn::Mul(sign(d, s.a), sign(d, g));
+    const V factor = hn::MulAdd(hn::Set(d, k.decay), agreement, hn::Set(d, k.base));
+    s.v = hn::NegMulAdd(hn::Set(d, k.rate), hn::Mul(factor, g), s.v);
+  }
+};
+
+/// The agreement of the signs is -1, 0 or 1, or NaN, so no power is computed for each element.
+struct PowerSignRule {
+  static constexpr size_t states = 2;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    average(d, k, s, g);
+    const V agreement = hn::Mul(sign(d, s.a), sign(d, g)), zero = hn::Zero(d);
+    const V grows = hn::Set(d, std::exp(k.base * k.decay)), shrinks = hn::Set(d, std::exp(-k.base * k.decay));
+    const V one = hn::Set(d, T(1));
+    const V power = hn::IfThenElse(hn::Lt(zero, agreement), grows,
+                                   hn::IfThenElse(hn::Lt(agreement, zero), shrinks, hn::Add(one, agreement)));
+    s.v = hn::NegMulAdd(hn::Set(d, k.rate), hn::Mul(power, g), s.v);
   }
 };
 
@@ -254,7 +319,11 @@ void apply(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays
     case Rule::Adagrad: return apply_range<AdagradRule>(scalars, arrays, begin, end);
     case Rule::Adam: return apply_range<AdamRule<false>>(scalars, arrays, begin, end);
     case Rule::NesterovAdam: return apply_range<AdamRule<true>>(scalars, arrays, begin, end);
+    case Rule::AmsGrad: return apply_range<AmsGradRule>(scalars, arrays, begin, end);
     case Rule::AdaMax: return apply_range<AdaMaxRule>(scalars, arrays, begin, end);
+    case Rule::Lion: return apply_range<LionRule>(scalars, arrays, begin, end);
+    case Rule::AddSign: return apply_range<AddSignRule>(scalars, arrays, begin, end);
+    case Rule::PowerSign: return apply_range<PowerSignRule>(scalars, arrays, begin, end);
     case Rule::RmsProp: return apply_range<RmsPropRule>(scalars, arrays, begin, end);
     case Rule::CenteredRmsProp: return apply_range<CenteredRmsPropRule>(scalars, arrays, begin, end);
     case Rule::Adadelta: return apply_range<AdadeltaRule>(scalars, arrays, begin, end);

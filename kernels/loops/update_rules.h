@@ -21,7 +21,11 @@ enum class Rule : uint8_t {
   Adagrad,          ///< a += g^2, if slots are updated; v -= rate g / (sqrt(a) + epsilon)
   Adam,          ///< a += (1 - beta1) (g - a); b += (1 - beta2) (g^2 - b); v -= rate a / (sqrt(b) + epsilon)
   NesterovAdam,  ///< a, b as Adam's; v -= rate (beta1 a + (1 - beta1) g) / (sqrt(b) + epsilon)
+  AmsGrad,       ///< a, b as Adam's; c = max(b, c); v -= rate a / (sqrt(c) + epsilon)
   AdaMax,        ///< a += (1 - beta1) (g - a); b = max(beta2 b, |g|); v -= rate a / (b + epsilon)
+  Lion,          ///< v -= rate sign(beta1 a + (1 - beta1) g); a += (1 - beta2) (g - a)
+  AddSign,       ///< a += (1 - beta1) (g - a); v -= rate (base + decay sign(a) sign(g)) g
+  PowerSign,     ///< a += (1 - beta1) (g - a); v -= rate exp(base decay sign(a) sign(g)) g
   RmsProp,       ///< a += (1 - decay) (g^2 - a); b = momentum b + rate g / sqrt(a + epsilon); v -= b
   /// a += (1 - decay) (g - a); b += (1 - decay) (g^2 - b); c = momentum c + rate g / sqrt(b - a^2 + epsilon); v -= c
   CenteredRmsProp,
@@ -40,8 +44,8 @@ enum class Rule : uint8_t {
 /// power.
 template <class T>
 struct RuleScalars {
-  T rate = 0, momentum = 0, decay = 0, beta1 = 0, beta2 = 0, epsilon = 0, l1 = 0, l2 = 0, shrinkage = 0,
-    power = 0;
+  T rate = 0, momentum = 0, decay = 0, base = 0, beta1 = 0, beta2 = 0, epsilon = 0, l1 = 0, l2 = 0,
+    shrinkage = 0, power = 0;
   bool update_slots = true, linear_by_rate = false;
 };
 

@@ -122,7 +122,7 @@ run.toml:14:1: train: missing: max_epochs or max_steps
 run.toml:16:13: train.optimizer.lr: missing: learning rate (a number, above 0)
   optimizer = { type = "rmsprp" }
               ^
-run.toml:16:22: train.optimizer.type: "rmsprp" is unknown; allowed: "sgd", "momentum", "adagrad", "adagrad_da", "adadelta", "adam", "adamw", "nadam", "adamax", "rmsprop", "centered_rmsprop", "ftrl", "proximal_sgd", "proximal_adagrad", "lbfgs"; the nearest is 'rmsprop'
+run.toml:16:22: train.optimizer.type: "rmsprp" is unknown; the nearest is 'rmsprop'
   optimizer = { type = "rmsprp" }
                        ^
 run.toml:17:23: train.fault.heartbeat: expected a time such as "60s", "200ms", "5m" or "1h", at least 0.02 s and at most 60 s; found "10ms"

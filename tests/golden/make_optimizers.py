@@ -60,9 +60,8 @@ def raw(update, slots):
     return variable.numpy()
 
 
-def keras_adamw():
+def keras(optimizer):
     variable = tf.Variable(START)
-    optimizer = tf.keras.optimizers.AdamW(0.1, weight_decay=0.02, epsilon=1e-8)
     for gradient in DENSE:
         optimizer.apply([tf.constant(gradient)], [variable])
     return variable.numpy()
@@ -88,7 +87,14 @@ arrays["nadam/dense"] = raw(lambda v, m, s, t, g: tf.raw_ops.ResourceApplyAdam(
     var=v, m=m, v=s, beta1_power=0.9 ** t, beta2_power=0.999 ** t, lr=0.1, beta1=0.9, beta2=0.999, epsilon=1e-8, grad=g, use_nesterov=True), 2)
 arrays["adamax/dense"] = raw(lambda v, m, s, t, g: tf.raw_ops.ResourceApplyAdaMax(
     var=v, m=m, v=s, beta1_power=0.9 ** t, lr=0.1, beta1=0.9, beta2=0.999, epsilon=1e-8, grad=g), 2)
-arrays["adamw/dense"] = keras_adamw()
+arrays["adamw/dense"] = keras(tf.keras.optimizers.AdamW(0.1, weight_decay=0.02, epsilon=1e-8))
+arrays["amsgrad/dense"] = raw(lambda v, m, s, largest, t, g: tf.raw_ops.ResourceApplyAdamWithAmsgrad(
+    var=v, m=m, v=s, vhat=largest, beta1_power=0.9 ** t, beta2_power=0.5 ** t, lr=0.1, beta1=0.9, beta2=0.5, epsilon=1e-8, grad=g), 3)
+arrays["lion/dense"] = keras(tf.keras.optimizers.Lion(0.1, weight_decay=0.02))
+arrays["add_sign/dense"] = raw(lambda v, m, t, g: tf.raw_ops.ResourceApplyAddSign(
+    var=v, m=m, lr=0.1, alpha=1.5, sign_decay=0.5, beta=0.9, grad=g), 1)
+arrays["power_sign/dense"] = raw(lambda v, m, t, g: tf.raw_ops.ResourceApplyPowerSign(
+    var=v, m=m, lr=0.1, logbase=0.75, sign_decay=0.5, beta=0.9, grad=g), 1)
 arrays["lazy_adam/rows"] = lazy_adam()
 
 SCHEDULES = {

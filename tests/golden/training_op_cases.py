@@ -24,6 +24,9 @@ def rules(dtype):
         yield "Adagrad", [v, a], [lr], [], {"close": close, "update_slots": updates}
         yield "AdagradV2", [v, a], numbers(0.125, 0.0625), [], {"close": close, "update_slots": updates}
     yield "AdaMax", [v, a, b], numbers(0.81, 0.125, 0.9, 0.75, 0.001), [], {"close": 8 * close}
+    yield "AdamWithAmsgrad", [v, a, b, b[::-1].copy()], numbers(0.81, 0.998, 0.125, 0.9, 0.999, 0.001), [], {"close": 8 * close}
+    yield "AddSign", [v, v[::-1].copy()], numbers(0.125, 1.5, 0.75, 0.9), [], {"close": close}
+    yield "PowerSign", [v, v[::-1].copy()], numbers(0.125, 0.5, 0.75, 0.9), [], {"close": close}
     yield "RMSProp", [v, a, b], numbers(0.125, 0.75, 0.5, 0.01), [], {"close": close}
     yield "CenteredRMSProp", [v, 0.25 * a, b + 1, b], numbers(0.125, 0.75, 0.5, 0.01), [], {"close": 8 * close}
     yield "Adadelta", [v, a, b], numbers(0.125, 0.75, 0.01), [], {"close": close}
@@ -37,14 +40,15 @@ def rules(dtype):
             yield "FtrlV2", [v, a, v[::-1].copy()], [], numbers(0.125, l1, l2, 0.5, power), said
 
 
-WHOLE = ("GradientDescent", "Adam", "AdaMax")  # without a form for some rows
+WHOLE = ("GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign")  # without a form for some rows
+RESOURCES = ("KerasMomentum", "AdamWithAmsgrad")  # without a form for references
 
 
 def training():
     for dtype in (numpy.float32, numpy.float64, numpy.float16):
         g = mixed([2, 3], dtype, seed=33)
         for (name, variables, before, after, said), form in itertools.product(rules(dtype), ("", "Resource")):
-            if name == "KerasMomentum" and form == "":
+            if name in RESOURCES and form == "":
                 continue
             case(f"{form}Apply{name}", *variables, *before, g, *after, **said)
             if name in WHOLE:
@@ -61,7 +65,7 @@ def refused():
     for form in ("", "Resource"):
         one_of_each = {rule[0]: rule for rule in rules(numpy.float32)}
         for name, variables, before, after, said in one_of_each.values():
-            if name == "KerasMomentum" and form == "":
+            if name in RESOURCES and form == "":
                 continue
             g = mixed([2, 3], seed=33)
             case(f"{form}Apply{name}", *[zeros([0, 3]) for _ in variables], *before, zeros([0, 3]), *after, **said)

@@ -14,9 +14,10 @@ namespace {
 
 // Random numbers are Troupe's own; so are the ends of partitions, and updates in rounds. No client of TensorFlow builds a
 // StackCloseV2, and none has built a PlaceholderV2 or a TopK since TensorFlow deprecated them. TensorFlow has
-// MaxPoolGradGradWithArgmax on GPUs only and no CompareAndBitpack any more. It has no gradient descent, Adam and AdaMax on rows,
-// and refuses BatchNormWithGlobalNormalization and most readers without V2 in new graphs. No case has files to read, a time, or a
-// handle of a session tensor, which is another one in every session.
+// MaxPoolGradGradWithArgmax on GPUs only and no CompareAndBitpack any more. It has no gradient descent, Adam, AdaMax, AddSign and
+// PowerSign on rows, AMSGrad on resources alone, and no Lion. It refuses BatchNormWithGlobalNormalization and most readers
+// without V2 in new graphs. No case has files to read, a time, or a handle of a session tensor, which is another one in every
+// session.
 // Fused ops are compared with those that they replace (fuse_test.cpp).
 const std::set<std::string> without_case = {"MaxPoolGradGradWithArgmax",
                                             "PlaceholderV2",
@@ -95,7 +96,18 @@ const std::set<std::string> without_case = {"MaxPoolGradGradWithArgmax",
                                             "SparseApplyAdam",
                                             "ResourceSparseApplyAdam",
                                             "SparseApplyAdaMax",
-                                            "ResourceSparseApplyAdaMax"};
+                                            "ResourceSparseApplyAdaMax",
+                                            "ApplyAdamWithAmsgrad",
+                                            "SparseApplyAdamWithAmsgrad",
+                                            "ResourceSparseApplyAdamWithAmsgrad",
+                                            "ApplyLion",
+                                            "ResourceApplyLion",
+                                            "SparseApplyLion",
+                                            "ResourceSparseApplyLion",
+                                            "SparseApplyAddSign",
+                                            "ResourceSparseApplyAddSign",
+                                            "SparseApplyPowerSign",
+                                            "ResourceSparseApplyPowerSign"};
 
 BOOST_AUTO_TEST_SUITE(golden_coverage)
 

@@ -84,6 +84,7 @@ void add_compare_and_bitpack(OpLibrary& library) {
                  .input("threshold: T")
                  .output("output: uint8")
                  .attr("T: {bool, half, float, double, int8, int16, int32, int64}")
+                 .constructor("compare_and_bitpack(input, threshold)")
                  .shape(bitpack_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("CompareAndBitpack", check_bitpack, compute_bitpack));

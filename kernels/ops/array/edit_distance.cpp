@@ -166,6 +166,8 @@ void add_edit_distance(OpLibrary& library) {
                  .output("output: float")
                  .attr("normalize: bool = true")
                  .attr("T: type")
+                 .constructor("edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, "
+                              "truth_indices, truth_values, truth_shape, normalize)")
                  .shape(edit_distance_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("EditDistance", check_edit_distance, compute_edit_distance)

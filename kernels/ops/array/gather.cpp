@@ -225,6 +225,7 @@ void add_gather_ops(OpLibrary& library) {
                  .attr("Tparams: type")
                  .attr("Tindices: {int32, int64}")
                  .attr("Taxis: {int32, int64}")
+                 .constructor("gather_v2(params, indices, axis, batch_dims)")
                  .shape(gather_shape)
                  .gradient(gather_gradient));
   library.kernel(cpu_kernel("GatherV2", check_gather, compute_gather));

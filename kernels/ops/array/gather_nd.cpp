@@ -93,6 +93,7 @@ void add_gather_nd_ops(OpLibrary& library) {
                  .output("output: Tparams")
                  .attr("Tparams: type")
                  .attr("Tindices: {int32, int64}")
+                 .constructor("gather_nd(params, indices)")
                  .shape(gather_nd_shape)
                  .gradient(gather_nd_gradient));
   library.kernel(cpu_kernel("GatherNd", check_gather_nd, compute_gather_nd));
@@ -113,6 +114,7 @@ void add_gather_nd_ops(OpLibrary& library) {
                  .output("output: T")
                  .attr("T: type")
                  .attr("Tindices: {int32, int64}")
+                 .constructor("scatter_nd(indices, updates, shape)")
                  .shape(scatter_nd_shape)
                  .gradient(scatter_nd_gradient));
   library.kernel(

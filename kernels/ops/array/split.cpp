@@ -151,6 +151,7 @@ void add_split_ops(OpLibrary& library) {
                  .attr("num_split: int >= 1")
                  .attr("T: type")
                  .attr("Tlen: {int32, int64} = int64")
+                 .constructor("split_v(value, size_splits, num_split, axis: split_dim = 0)")
                  .shape(split_v_shape)
                  .gradient(split_v_gradient));
   library.kernel(cpu_kernel("SplitV", check_split_v, compute_split));

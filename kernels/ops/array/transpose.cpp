@@ -117,7 +117,7 @@ Result<BoxCopyArguments> check_transpose(KernelContext& context) {
 void add_transpose_ops(OpLibrary& library) {
   library.op(transpose_op("Transpose").constructor("transpose(a: x, perm)"));
   library.kernel(cpu_kernel("Transpose", check_transpose, compute_box_copy));
-  library.op(transpose_op("ConjugateTranspose"));
+  library.op(transpose_op("ConjugateTranspose").constructor("conjugate_transpose(a: x, perm)"));
   library.kernel(cpu_kernel("ConjugateTranspose", check_transpose, compute_conjugate_transpose));
   library.op(OpDefBuilder("InvertPermutation")
                  .host_input("x: T")

@@ -80,6 +80,7 @@ void add_unravel_index(OpLibrary& library) {
                  .host_input("dims: Tidx")
                  .output("output: Tidx")
                  .attr("Tidx: {int32, int64} = int32")
+                 .constructor("unravel_index(indices, dims)")
                  .shape(unravel_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("UnravelIndex", check_unravel, compute_unravel));

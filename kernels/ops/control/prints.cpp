@@ -75,6 +75,7 @@ void add_prints(OpLibrary& library) {
                  .attr("message: string = ''")
                  .attr("first_n: int = -1")
                  .attr("summarize: int = 3")
+                 .constructor("print(input, data, message, first_n, summarize)")
                  .effect(Effect::Io)
                  .shape(unchanged_shape)
                  .gradient(print_gradient));

@@ -189,7 +189,10 @@ void add_extract_glimpse_ops(OpLibrary& library) {
         .effect(Effect::Random)
         .shape(glimpse_shape);
   };
-  library.op(glimpse("ExtractGlimpse").not_differentiable());
+  library.op(
+      glimpse("ExtractGlimpse")
+          .constructor("extract_glimpse(input, size, offsets, centered, normalized, uniform_noise, noise)")
+          .not_differentiable());
   library.op(glimpse("ExtractGlimpseV2"));
   for (const char* op : {"ExtractGlimpse", "ExtractGlimpseV2"})
     library.kernel(cpu_kernel(op, check_glimpse, compute_glimpse));

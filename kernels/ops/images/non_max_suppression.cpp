@@ -280,6 +280,8 @@ void add_non_max_suppression_ops(OpLibrary& library) {
                  .host_input("overlap_threshold: float")
                  .host_input("score_threshold: float")
                  .output("selected_indices: int32")
+                 .constructor("non_max_suppression_with_overlaps(overlaps, scores, max_output_size, "
+                              "overlap_threshold, score_threshold)")
                  .shape(suppression_shape)
                  .not_differentiable());
   for (const char* op : {"NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3",

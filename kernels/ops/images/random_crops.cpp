@@ -271,6 +271,7 @@ void add_random_crop_ops(OpLibrary& library) {
                  .host_input("size: int64")
                  .output("output: T")
                  .attr("T: {uint8, int8, int16, int32, int64, float, double}")
+                 .constructor("random_crop(image, size, seed, seed2)")
                  .shape(random_crop_shape)
                  .not_differentiable());
   library.op(sample_op("SampleDistortedBoundingBox").attr("min_object_covered: float = 0.1"));

@@ -195,6 +195,7 @@ void add_scale_and_translate_ops(OpLibrary& library) {
                  .attr(resized_types)
                  .attr("kernel_type: string = 'lanczos3'")
                  .attr("antialias: bool = true")
+                 .constructor("scale_and_translate(images, size, scale, translation, kernel_type, antialias)")
                  .shape(scale_shape)
                  .gradient(scale_gradient));
   library.op(OpDefBuilder("ScaleAndTranslateGrad")

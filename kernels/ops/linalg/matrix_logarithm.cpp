@@ -109,6 +109,7 @@ void add_matrix_logarithm(OpLibrary& library) {
                  .input("input: T")
                  .output("output: T")
                  .attr("T: {complex64, complex128}")
+                 .constructor("matrix_logarithm(input)")
                  .shape(square_matrices_shape));
   library.kernel(cpu_kernel("MatrixLogarithm", check_logarithm, compute_logarithm));
 }

@@ -112,6 +112,7 @@ void add_matrix_square_root(OpLibrary& library) {
                  .input("input: T")
                  .output("output: T")
                  .attr("T: {double, float, half, complex64, complex128}")
+                 .constructor("matrix_square_root(input)")
                  .shape(square_matrices_shape)
                  .gradient(root_gradient));
   library.kernel(cpu_kernel("MatrixSquareRoot", check_root, compute_root).on("T", dtypes(MatrixTypes{})));

@@ -286,6 +286,7 @@ void add_tridiagonal_ops(OpLibrary& library) {
                  .input("rhs: T")
                  .output("output: T")
                  .attr("T: {double, float, complex64, complex128}")
+                 .constructor("tridiagonal_mat_mul(superdiag, maindiag, subdiag, rhs)")
                  .shape(matmul_shape)
                  .gradient(matmul_gradient));
   library.kernel(cpu_kernel("TridiagonalMatMul", check_matmul, compute_matmul));
@@ -295,6 +296,7 @@ void add_tridiagonal_ops(OpLibrary& library) {
                  .output("output: T")
                  .attr("partial_pivoting: bool = true")
                  .attr("T: {double, float, complex64, complex128}")
+                 .constructor("tridiagonal_solve(diagonals, rhs, partial_pivoting)")
                  .shape(solve_shape)
                  .gradient(solve_gradient));
   library.kernel(cpu_kernel("TridiagonalSolve", check_solve, compute_solve));

@@ -81,6 +81,7 @@ void add_clip_by_value(OpLibrary& library) {
                  .input("clip_value_max: T")
                  .output("output: T")
                  .attr("T: numbertype")
+                 .constructor("clip_by_value(t, clip_value_min, clip_value_max)")
                  .shape(clip_shape)
                  .gradient(clip_gradient));
   library.kernel(cpu_kernel("ClipByValue", check_clip, compute_clip).on("T", dtypes(RealTypes{})));

@@ -175,7 +175,9 @@ void add_cumulative_ops(OpLibrary& library) {
                  .gradient(cumprod_gradient));
   library.kernel(
       cpu_kernel("Cumprod", check_cumulative, compute_cumulative<Mul, 1>).on("T", dtypes(NumberTypes{})));
-  library.op(cumulative_op("CumulativeLogsumexp", "T: floattype").gradient(logsumexp_gradient));
+  library.op(cumulative_op("CumulativeLogsumexp", "T: floattype")
+                 .constructor("cumulative_logsumexp(x, axis = 0, exclusive, reverse)")
+                 .gradient(logsumexp_gradient));
   library.kernel(cpu_kernel("CumulativeLogsumexp", check_cumulative, compute_logsumexp));
 }
 

@@ -79,7 +79,10 @@ Result<EuclideanNormArguments> check_euclidean_norm(KernelContext& context) {
 }
 
 void add_euclidean_norm(OpLibrary& library) {
-  library.op(reduction_op("EuclideanNorm", "T").attr("T: numbertype").gradient(norm_gradient));
+  library.op(reduction_op("EuclideanNorm", "T")
+                 .attr("T: numbertype")
+                 .constructor("euclidean_norm(input, axis: reduction_indices = all, keep_dims)")
+                 .gradient(norm_gradient));
   library.kernel(cpu_kernel("EuclideanNorm", check_euclidean_norm, compute_norm));
 }
 

@@ -157,13 +157,15 @@ void segment_product_gradient(GradientContext& context) {
 }
 
 template <class Function, class List>
-void add_segments(OpLibrary& library, const char* name, const char* types, GradientFunction gradient) {
+void add_segments(OpLibrary& library, const char* name, const char* constructor, const char* types,
+                  GradientFunction gradient) {
   library.op(OpDefBuilder(name)
                  .input("data: T")
                  .host_input("segment_ids: Tindices")
                  .output("output: T")
                  .attr(types)
                  .attr("Tindices: {int32, int64}")
+                 .constructor(constructor + std::string("(data, segment_ids)"))
                  .shape(segments_shape)
                  .gradient(gradient));
   library.kernel(cpu_kernel(name, check_segments, compute_segments<Function, List>).on("T", dtypes(List{})));
@@ -203,11 +205,15 @@ Result<Tensor*> segments_output(KernelContext& context, const Tensor& data, int6
 }
 
 void add_segment_ops(OpLibrary& library) {
-  add_segments<Add, NumberTypes>(library, "SegmentSum", "T: numbertype", segment_sum_gradient);
-  add_segments<Mean, NumberTypes>(library, "SegmentMean", "T: numbertype", segment_mean_gradient);
-  add_segments<Mul, NumberTypes>(library, "SegmentProd", "T: numbertype", segment_product_gradient);
-  add_segments<Maximum, RealTypes>(library, "SegmentMax", "T: realnumbertype", segment_extreme_gradient);
-  add_segments<Minimum, RealTypes>(library, "SegmentMin", "T: realnumbertype", segment_extreme_gradient);
+  add_segments<Add, NumberTypes>(library, "SegmentSum", "segment_sum", "T: numbertype", segment_sum_gradient);
+  add_segments<Mean, NumberTypes>(library, "SegmentMean", "segment_mean", "T: numbertype",
+                                  segment_mean_gradient);
+  add_segments<Mul, NumberTypes>(library, "SegmentProd", "segment_prod", "T: numbertype",
+                                 segment_product_gradient);
+  add_segments<Maximum, RealTypes>(library, "SegmentMax", "segment_max", "T: realnumbertype",
+                                   segment_extreme_gradient);
+  add_segments<Minimum, RealTypes>(library, "SegmentMin", "segment_min", "T: realnumbertype",
+                                   segment_extreme_gradient);
 }
 
 }  // namespace troupe

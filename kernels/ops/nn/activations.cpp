@@ -174,10 +174,12 @@ void add_activation_ops(OpLibrary& library) {
       {"Relu6", real_types, "relu6(features)", relu6_gradient,
        unary_loop<VectorUnary::Relu6, Relu6, IntegerTypes>, Cost::Arithmetic},
       {"Elu", floating, "elu(features)", elu_gradient, unary_loop<VectorUnary::Elu>, Cost::Transcendental},
-      {"Selu", floating, nullptr, selu_gradient, unary_loop<VectorUnary::Selu>, Cost::Transcendental},
+      {"Selu", floating, "selu(features)", selu_gradient, unary_loop<VectorUnary::Selu>,
+       Cost::Transcendental},
       {"Softplus", floating, "softplus(features)", softplus_gradient, unary_loop<VectorUnary::Softplus>,
        Cost::Transcendental},
-      {"Softsign", floating, nullptr, softsign_gradient, unary_loop<VectorUnary::Softsign>, Cost::Arithmetic},
+      {"Softsign", floating, "softsign(features)", softsign_gradient, unary_loop<VectorUnary::Softsign>,
+       Cost::Arithmetic},
   };
   for (const auto& [name, types, constructor, gradient, loop_of, cost] : activations) {
     OpDefBuilder op(name);

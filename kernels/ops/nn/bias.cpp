@@ -101,7 +101,7 @@ void add_bias_ops(OpLibrary& library) {
         .gradient(bias_add_gradient);
   };
   constexpr auto add = binary_loop<VectorBinary::Add, Add, Joined<IntegerTypes, ComplexTypes>>;
-  library.op(bias_op("BiasAdd").attr(format));
+  library.op(bias_op("BiasAdd").attr(format).constructor("bias_add(value, bias, data_format)"));
   library.op(bias_op("BiasAddV1"));
   for (const char* name : {"BiasAdd", "BiasAddV1"}) library.kernel(binary_kernel(name, add, bias_shape));
   library.op(OpDefBuilder("BiasAddGrad")

@@ -291,19 +291,22 @@ void ctc_loss_gradient(GradientContext& context) {
 }  // namespace
 
 void add_ctc_loss(OpLibrary& library) {
-  library.op(OpDefBuilder("CTCLoss")
-                 .input("inputs: T")
-                 .input("labels_indices: int64")
-                 .input("labels_values: int32")
-                 .input("sequence_length: int32")
-                 .output("loss: T")
-                 .output("gradient: T")
-                 .attr("preprocess_collapse_repeated: bool = false")
-                 .attr("ctc_merge_repeated: bool = true")
-                 .attr("ignore_longer_outputs_than_inputs: bool = false")
-                 .attr("T: {float, double} = float")
-                 .shape(ctc_loss_shape)
-                 .gradient(ctc_loss_gradient));
+  library.op(
+      OpDefBuilder("CTCLoss")
+          .input("inputs: T")
+          .input("labels_indices: int64")
+          .input("labels_values: int32")
+          .input("sequence_length: int32")
+          .output("loss: T")
+          .output("gradient: T")
+          .attr("preprocess_collapse_repeated: bool = false")
+          .attr("ctc_merge_repeated: bool = true")
+          .attr("ignore_longer_outputs_than_inputs: bool = false")
+          .attr("T: {float, double} = float")
+          .constructor("ctc_loss(inputs, labels_indices, labels_values, sequence_length, "
+                       "preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs)")
+          .shape(ctc_loss_shape)
+          .gradient(ctc_loss_gradient));
   library.kernel(cpu_kernel("CTCLoss", check_ctc_loss, compute_ctc_loss));
 }
 

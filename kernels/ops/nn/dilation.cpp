@@ -261,6 +261,7 @@ Result<DilationArguments> check_dilation(KernelContext& context) {
 void add_dilation_ops(OpLibrary& library) {
   library.op(
       with_attributes(OpDefBuilder("Dilation2D").input("input: T").input("filter: T").output("output: T"))
+          .constructor("dilation2d(input, filter, strides, rates, padding)")
           .shape(dilation_shape<-1>)
           .gradient(dilation_gradient));
   library.op(gradient_op("Dilation2DBackpropInput", "in_backprop: T").shape(dilation_shape<0>));

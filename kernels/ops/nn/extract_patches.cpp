@@ -227,6 +227,7 @@ void add_extract_patches_ops(OpLibrary& library) {
                  .attr("strides: list(int) >= 5")
                  .attr("T: realnumbertype")
                  .attr("padding: {'SAME', 'VALID'}")
+                 .constructor("extract_volume_patches(input, ksizes, strides, padding)")
                  .shape(patches_shape)
                  .gradient(patches_gradient));
   for (const char* op : {"ExtractImagePatches", "ExtractVolumePatches"})

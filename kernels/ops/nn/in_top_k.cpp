@@ -83,7 +83,7 @@ Result<InTopKArguments> check_in_top_k(KernelContext& context) {
 }
 
 void add_in_top_k_ops(OpLibrary& library) {
-  library.op(in_top_k_op("InTopK").attr("k: int"));
+  library.op(in_top_k_op("InTopK").attr("k: int").constructor("in_top_k(predictions, targets, k)"));
   library.op(in_top_k_op("InTopKV2").host_input("k: T"));
   for (const char* name : {"InTopK", "InTopKV2"})
     library.kernel(cpu_kernel(name, check_in_top_k, compute_in_top_k));

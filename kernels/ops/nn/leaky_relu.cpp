@@ -63,6 +63,7 @@ void add_leaky_relu_ops(OpLibrary& library) {
                  .output("activations: T")
                  .attr("alpha: float = 0.2")
                  .attr("T: floattype = float")
+                 .constructor("leaky_relu(features, alpha)")
                  .shape(unchanged_shape)
                  .gradient(leaky_relu_gradient));
   library.op(OpDefBuilder("LeakyReluGrad")

@@ -104,6 +104,7 @@ void add_nth_element(OpLibrary& library) {
                  .output("values: T")
                  .attr("reverse: bool = false")
                  .attr("T: realnumbertype")
+                 .constructor("nth_element(input, n, reverse)")
                  .shape(nth_element_shape)
                  .gradient(nth_element_gradient));
   library.kernel(

@@ -83,6 +83,7 @@ void add_decode_compressed(OpLibrary& library) {
                  .input("bytes: string")
                  .output("output: string")
                  .attr("compression_type: string = ''")
+                 .constructor("decode_compressed(bytes, compression_type)")
                  .shape(decode_compressed_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("DecodeCompressed", check_decode_compressed, compute_decode_compressed));

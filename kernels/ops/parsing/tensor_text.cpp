@@ -81,12 +81,14 @@ void add_tensor_text_ops(OpLibrary& library) {
                  .input("tensor: T")
                  .output("serialized: string")
                  .attr("T: type")
+                 .constructor("serialize_tensor(tensor)")
                  .shape(scalar_shape)
                  .not_differentiable());
   library.op(OpDefBuilder("ParseTensor")
                  .input("serialized: string")
                  .output("output: out_type")
                  .attr("out_type: type")
+                 .constructor("parse_tensor(serialized, out_type)")
                  .shape(parse_tensor_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("SerializeTensor", check_serialize_tensor, compute_serialize_tensor));

@@ -94,8 +94,9 @@ void add_row_bincount_ops(OpLibrary& library) {
   sparse.input("indices: int64").input("values: Tidx").host_input("dense_shape: int64");
   for (OpDefBuilder* const op : {&ragged, &sparse}) {
     add_attrs(*op);
-    library.op(*op);
   }
+  library.op(ragged.constructor("ragged_bincount(splits, values, size, weights, binary_output)"));
+  library.op(sparse);
   for (const char* const op : {"RaggedBincount", "SparseBincount"})
     library.kernel(cpu_kernel(op, check_row_bincount, compute_row_bincount));
 }

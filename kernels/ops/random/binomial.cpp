@@ -98,6 +98,7 @@ void add_binomial(OpLibrary& library) {
                  .attr("S: {int32, int64}")
                  .attr("T: {half, float, double, int32, int64} = double")
                  .attr("dtype: {half, float, double, int32, int64} = int64")
+                 .constructor("random_binomial(shape, counts, probs, dtype, seed, seed2)")
                  .shape(batched_shape));
   library.kernel(cpu_kernel("RandomBinomial", check_binomial, compute_binomial));
 }

@@ -123,7 +123,7 @@ void cwise_gradient(GradientContext& context) {
 }  // namespace
 
 void add_sparse_dense_cwise_ops(OpLibrary& library) {
-  const auto add = [&](const char* name, auto compute, GradientFunction gradient) {
+  const auto add = [&](const char* name, const char* constructor, auto compute, GradientFunction gradient) {
     library.op(OpDefBuilder(name)
                    .input("sp_indices: int64")
                    .input("sp_values: T")
@@ -131,13 +131,14 @@ void add_sparse_dense_cwise_ops(OpLibrary& library) {
                    .input("dense: T")
                    .output("output: T")
                    .attr("T: numbertype")
+                   .constructor(constructor + std::string("(sp_indices, sp_values, sp_shape, dense)"))
                    .shape(cwise_shape)
                    .gradient(gradient));
     library.kernel(cpu_kernel(name, check_cwise, compute));
   };
-  add("SparseDenseCwiseAdd", compute_cwise<Add>, nullptr);
-  add("SparseDenseCwiseMul", compute_cwise<Mul>, cwise_gradient<false>);
-  add("SparseDenseCwiseDiv", compute_cwise<Div>, cwise_gradient<true>);
+  add("SparseDenseCwiseAdd", "sparse_dense_cwise_add", compute_cwise<Add>, nullptr);
+  add("SparseDenseCwiseMul", "sparse_dense_cwise_mul", compute_cwise<Mul>, cwise_gradient<false>);
+  add("SparseDenseCwiseDiv", "sparse_dense_cwise_div", compute_cwise<Div>, cwise_gradient<true>);
 }
 
 }  // namespace troupe

@@ -245,8 +245,16 @@ OpDefBuilder reduce_op(const char* name, const char* types) {
 }
 
 template <class Function, class List>
-void add_dense(OpLibrary& library, const char* name, const char* types, GradientFunction gradient) {
-  library.op(reduce_op(name, types).output("output: T").shape(sparse_reduce_shape).gradient(gradient));
+void add_dense(OpLibrary& library, const char* name, const char* constructor, const char* types,
+               GradientFunction gradient) {
+  library.op(
+      reduce_op(name, types)
+          .output("output: T")
+          .constructor(
+              constructor +
+              std::string("(input_indices, input_values, input_shape, axis: reduction_axes, keep_dims)"))
+          .shape(sparse_reduce_shape)
+          .gradient(gradient));
   library.kernel(measured_cpu_kernel(name, check_sparse_reduce, measure_groups, allocate_dense,
                                      compute_dense<Function, List>)
                      .on("T", dtypes(List{})));
@@ -267,9 +275,11 @@ void add_sparse(OpLibrary& library, const char* name, const char* types) {
 }  // namespace
 
 void add_sparse_reduction_ops(OpLibrary& library) {
-  add_dense<Add, NumberTypes>(library, "SparseReduceSum", "T: numbertype", sparse_reduce_sum_gradient);
+  add_dense<Add, NumberTypes>(library, "SparseReduceSum", "sparse_reduce_sum", "T: numbertype",
+                              sparse_reduce_sum_gradient);
   add_sparse<Add, NumberTypes>(library, "SparseReduceSumSparse", "T: numbertype");
-  add_dense<Maximum, RealTypes>(library, "SparseReduceMax", "T: realnumbertype", nullptr);
+  add_dense<Maximum, RealTypes>(library, "SparseReduceMax", "sparse_reduce_max", "T: realnumbertype",
+                                nullptr);
   add_sparse<Maximum, RealTypes>(library, "SparseReduceMaxSparse", "T: realnumbertype");
 }
 

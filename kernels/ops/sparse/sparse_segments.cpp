@@ -140,7 +140,9 @@ void add_sparse_segments(OpLibrary& library, const std::string& name, const std:
     builder.output("output: T").attr(types).attr("Tidx: {int32, int64} = int32");
     if (takes_count) builder.attr("Tnumsegments: {int32, int64} = int32");
     builder.attr("Tsegmentids: {int32, int64} = int32").shape(sparse_segments_shape).gradient(gradient);
-    if (!takes_count) builder.constructor(constructor + "(data, indices, segment_ids)");
+    builder.constructor(constructor + (takes_count
+                                           ? "_with_num_segments(data, indices, segment_ids, num_segments)"
+                                           : "(data, indices, segment_ids)"));
     library.op(builder);
     library.kernel(cpu_kernel(op, check_sparse_segments, SparseSegmentsCompute{divisor}));
   };

@@ -34,9 +34,18 @@ OpDefBuilder files_op(std::string name, ShapeFunction shape) {
 }  // namespace
 
 void add_files_ops(OpLibrary& library) {
-  library.op(files_op("ReadFile", scalars_shape).input("filename: string").output("contents: string"));
-  library.op(files_op("WriteFile", scalars_shape).input("filename: string").input("contents: string"));
-  library.op(files_op("MatchingFiles", matching_shape).input("pattern: string").output("filenames: string"));
+  library.op(files_op("ReadFile", scalars_shape)
+                 .input("filename: string")
+                 .output("contents: string")
+                 .constructor("read_file(filename)"));
+  library.op(files_op("WriteFile", scalars_shape)
+                 .input("filename: string")
+                 .input("contents: string")
+                 .constructor("write_file(filename, contents)"));
+  library.op(files_op("MatchingFiles", matching_shape)
+                 .input("pattern: string")
+                 .output("filenames: string")
+                 .constructor("matching_files(pattern)"));
 }
 
 }  // namespace troupe

@@ -68,6 +68,7 @@ RuleScalars<T> scalars_of(const TrainingArguments& arguments) {
   return {.rate = static_cast<T>(rate),
           .momentum = static_cast<T>(value(Momentum)),
           .decay = static_cast<T>(value(Decay)),
+          .base = static_cast<T>(value(Base)),
           .beta1 = static_cast<T>(value(Beta1)),
           .beta2 = static_cast<T>(value(Beta2)),
           .epsilon = static_cast<T>(value(Epsilon)),
@@ -121,23 +122,28 @@ void update_rows(const TrainingArguments& arguments, Pool& pool) {
 
 void TrainingInputs::place(std::string_view name, size_t position) {
   using enum TrainingScalar;
-  const std::pair<std::string_view, size_t*> places[] = {{"grad", &gradient},
-                                                         {"delta", &gradient},
-                                                         {"indices", &indices},
-                                                         {"lr", &scalars[Rate]},
-                                                         {"alpha", &scalars[Rate]},
-                                                         {"rho", &scalars[Decay]},
-                                                         {"beta1", &scalars[Beta1]},
-                                                         {"beta2", &scalars[Beta2]},
-                                                         {"epsilon", &scalars[Epsilon]},
-                                                         {"momentum", &scalars[Momentum]},
-                                                         {"beta1_power", &scalars[Beta1Power]},
-                                                         {"beta2_power", &scalars[Beta2Power]},
-                                                         {"l1", &scalars[L1]},
-                                                         {"l2", &scalars[L2]},
-                                                         {"l2_shrinkage", &scalars[Shrinkage]},
-                                                         {"lr_power", &scalars[Power]},
-                                                         {"global_step", &scalars[Steps]}};
+  const std::pair<std::string_view, size_t*> places[] = {
+      {"grad", &gradient},
+      {"delta", &gradient},
+      {"indices", &indices},
+      {"lr", &scalars[Rate]},
+      // beside lr, alpha is something else
+      {"alpha", &scalars[scalars[Rate] == 0 ? Rate : Base]},
+      {"logbase", &scalars[Base]},
+      {"rho", &scalars[Decay]},
+      {"sign_decay", &scalars[Decay]},
+      {"beta", &scalars[Beta1]},
+      {"beta1", &scalars[Beta1]},
+      {"beta2", &scalars[Beta2]},
+      {"epsilon", &scalars[Epsilon]},
+      {"momentum", &scalars[Momentum]},
+      {"beta1_power", &scalars[Beta1Power]},
+      {"beta2_power", &scalars[Beta2Power]},
+      {"l1", &scalars[L1]},
+      {"l2", &scalars[L2]},
+      {"l2_shrinkage", &scalars[Shrinkage]},
+      {"lr_power", &scalars[Power]},
+      {"global_step", &scalars[Steps]}};
   for (const auto& [input, at] : places)
     if (input == name) *at = position;
 }

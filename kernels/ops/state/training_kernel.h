@@ -34,6 +34,7 @@ enum class TrainingScalar : uint8_t {
   Rate,
   Momentum,
   Decay,
+  Base,
   Beta1,
   Beta2,
   Epsilon,

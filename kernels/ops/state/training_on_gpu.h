@@ -44,6 +44,7 @@ struct ScalarInputs {
     const W taken = steps ? static_cast<W>(*steps) : W(1);
     k.momentum = value(Momentum);
     k.decay = value(Decay);
+    k.base = value(Base);
     k.beta1 = value(Beta1);
     k.beta2 = value(Beta2);
     k.epsilon = value(Epsilon);

@@ -5,7 +5,11 @@
 //   ApplyAdagrad(var, accum, lr, grad)      update_slots
 //   ApplyAdagradV2(var, accum, lr, epsilon, grad)      update_slots
 //   ApplyAdam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)      use_nesterov
+//   ApplyAdamWithAmsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad)
 //   ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad)
+//   ApplyLion(var, m, lr, beta1, beta2, grad)
+//   ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad)
+//   ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad)
 //   ApplyRMSProp(var, ms, mom, lr, rho, momentum, epsilon, grad)
 //   ApplyCenteredRMSProp(var, mg, ms, mom, lr, rho, momentum, epsilon, grad)
 //   ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad)
@@ -17,7 +21,8 @@
 //   ResourceApply...: the same on resources, without an output
 //   SparseApply..., ResourceSparseApply...(..., grad, indices, ...): update row indices[i] of the variables with grad[i]; a row
 //   that occurs several times is updated once for each occurrence, in order. If an index is out of range, nothing is written.
-//   TensorFlow has no such ops for GradientDescent, Adam and AdaMax; here they leave all other rows of the moments as they are
+//   TensorFlow has no such ops for GradientDescent, Adam, AdamWithAmsgrad, AdaMax, AddSign and PowerSign; here they leave all
+//   other rows of the moments as they are. It has ApplyAdamWithAmsgrad on resources only, and no Lion
 // All variables and the gradient have one shape; inputs other than variables, gradient and indices are scalars. Each kernel
 // computes the new value of every variable, so that one op on several variables is one atomic update. use_locking is accepted and
 // has no effect.
@@ -44,10 +49,17 @@ std::vector<TrainingMethod> make_methods() {
        3,
        true,
        Rule::NesterovAdam},
+      {"AdamWithAmsgrad",
+       Rule::AmsGrad,
+       {"var", "m", "v", "vhat", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "grad"},
+       4},
       {"AdaMax",
        Rule::AdaMax,
        {"var", "m", "v", "beta1_power", "lr", "beta1", "beta2", "epsilon", "grad"},
        3},
+      {"Lion", Rule::Lion, {"var", "m", "lr", "beta1", "beta2", "grad"}, 2},
+      {"AddSign", Rule::AddSign, {"var", "m", "lr", "alpha", "sign_decay", "beta", "grad"}, 2},
+      {"PowerSign", Rule::PowerSign, {"var", "m", "lr", "logbase", "sign_decay", "beta", "grad"}, 2},
       {"RMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
       {"CenteredRMSProp",
        Rule::CenteredRmsProp,

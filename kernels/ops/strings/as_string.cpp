@@ -179,6 +179,7 @@ void add_as_string(OpLibrary& library) {
                  .attr("shortest: bool = false")
                  .attr("width: int = -1")
                  .attr("fill: string = ''")
+                 .constructor("as_string(input, precision, scientific, shortest, width, fill)")
                  .shape(as_string_shape)
                  .not_differentiable());
   library.kernel(

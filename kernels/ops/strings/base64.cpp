@@ -111,12 +111,14 @@ void add_base64_ops(OpLibrary& library) {
                  .input("input: string")
                  .output("output: string")
                  .attr("pad: bool = false")
+                 .constructor("encode_base64(input, pad)")
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(string_map_kernel<std::string, Encode>("EncodeBase64"));
   library.op(OpDefBuilder("DecodeBase64")
                  .input("input: string")
                  .output("output: string")
+                 .constructor("decode_base64(input)")
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("DecodeBase64", check_elements, compute_decode));

@@ -119,17 +119,25 @@ void compute_fingerprint(const ElementsArguments& arguments, DeviceContext& devi
 }  // namespace
 
 void add_hash_buckets(OpLibrary& library) {
-  library.op(bucket_op("StringToHashBucketFast", "input").shape(unchanged_shape));
+  library.op(bucket_op("StringToHashBucketFast", "input")
+                 .constructor("string_to_hash_bucket_fast(input, num_buckets)")
+                 .shape(unchanged_shape));
   library.kernel(string_map_kernel<int64_t, Bucket<fingerprint>>("StringToHashBucketFast"));
-  library.op(bucket_op("StringToHashBucket", "string_tensor").shape(unchanged_shape));
+  library.op(bucket_op("StringToHashBucket", "string_tensor")
+                 .constructor("string_to_hash_bucket(string_tensor, num_buckets)")
+                 .shape(unchanged_shape));
   library.kernel(string_map_kernel<int64_t, Bucket<murmur_hash>>("StringToHashBucket"));
-  library.op(bucket_op("StringToHashBucketStrong", "input").attr("key: list(int)").shape(keyed_shape));
+  library.op(bucket_op("StringToHashBucketStrong", "input")
+                 .attr("key: list(int)")
+                 .constructor("string_to_hash_bucket_strong(input, num_buckets, key)")
+                 .shape(keyed_shape));
   library.kernel(string_map_kernel<int64_t, KeyedBucket>("StringToHashBucketStrong"));
   library.op(OpDefBuilder("Fingerprint")
                  .input("data: T")
                  .host_input("method: string")
                  .output("fingerprint: uint8")
                  .attr("T: type")
+                 .constructor("fingerprint(data, method)")
                  .shape(fingerprint_shape)
                  .not_differentiable());
   library.kernel(

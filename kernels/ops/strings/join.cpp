@@ -227,6 +227,7 @@ void add_string_joins(OpLibrary& library) {
                  .output("output: string")
                  .attr("N: int >= 0")
                  .attr("separator: string = ''")
+                 .constructor("string_join(inputs, separator)")
                  .shape(string_join_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("StringJoin", check_string_join, compute_string_join));
@@ -236,6 +237,7 @@ void add_string_joins(OpLibrary& library) {
                  .output("output: string")
                  .attr("keep_dims: bool = false")
                  .attr("separator: string = ''")
+                 .constructor("reduce_join(inputs, axis: reduction_indices = all, keep_dims, separator)")
                  .shape(reduce_join_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("ReduceJoin", check_reduce_join, compute_reduce_join));
@@ -247,6 +249,7 @@ void add_string_joins(OpLibrary& library) {
                  .attr("separator: string = ''")
                  .attr("Tindices: {int32, int64}")
                  .attr("Tnumsegments: {int32, int64} = int32")
+                 .constructor("unsorted_segment_join(inputs, segment_ids, num_segments, separator)")
                  .shape(segment_join_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("UnsortedSegmentJoin", check_segment_join, compute_segment_join));

@@ -62,20 +62,24 @@ void add_string_letter_ops(OpLibrary& library) {
                  .input("input: string")
                  .output("output: int32")
                  .attr("unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'")
+                 .constructor("string_length(input, unit)")
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(string_map_kernel<int32_t, Length>("StringLength"));
   library.op(OpDefBuilder("StringStrip")
                  .input("input: string")
                  .output("output: string")
+                 .constructor("string_strip(input)")
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(string_map_kernel<std::string, Strip>("StringStrip"));
-  for (const char* const name : {"StringLower", "StringUpper"})
+  for (const auto& [name, constructor] :
+       {std::pair("StringLower", "string_lower"), std::pair("StringUpper", "string_upper")})
     library.op(OpDefBuilder(name)
                    .input("input: string")
                    .output("output: string")
                    .attr("encoding: string = ''")
+                   .constructor(constructor + std::string("(input, encoding)"))
                    .shape(case_shape)
                    .not_differentiable());
   library.kernel(string_map_kernel<std::string, ChangeCase<LetterCase::Lower>>("StringLower"));

@@ -150,10 +150,11 @@ void add_regex_ops(OpLibrary& library) {
   const auto full_match = [](const char* name) {
     return OpDefBuilder(name).input("input: string").output("output: bool");
   };
-  add_forms(library, replace("RegexReplace"), replace("StaticRegexReplace"), "RegexReplace",
-            {"pattern", "rewrite"}, compute_replace);
-  add_forms(library, full_match("RegexFullMatch"), full_match("StaticRegexFullMatch"), "RegexFullMatch",
-            {"pattern"}, compute_full_match);
+  add_forms(library,
+            replace("RegexReplace").constructor("regex_replace(input, pattern, rewrite, replace_global)"),
+            replace("StaticRegexReplace"), "RegexReplace", {"pattern", "rewrite"}, compute_replace);
+  add_forms(library, full_match("RegexFullMatch").constructor("regex_full_match(input, pattern)"),
+            full_match("StaticRegexFullMatch"), "RegexFullMatch", {"pattern"}, compute_full_match);
 }
 
 }  // namespace troupe

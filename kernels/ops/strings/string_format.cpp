@@ -194,6 +194,7 @@ void add_string_format(OpLibrary& library) {
                  .attr("template: string = '%s'")
                  .attr("placeholder: string = '%s'")
                  .attr("summarize: int = 3")
+                 .constructor("string_format(inputs, text: template, placeholder, summarize)")
                  .shape(string_format_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("StringFormat", check_format, compute_format));

@@ -34,6 +34,7 @@ void add_string_to_number(OpLibrary& library) {
                  .input("string_tensor: string")
                  .output("output: out_type")
                  .attr("out_type: {float, double, int32, int64, uint32, uint64} = float")
+                 .constructor("string_to_number(string_tensor, out_type)")
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("StringToNumber", check_elements, compute_string_to_number));

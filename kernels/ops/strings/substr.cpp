@@ -156,6 +156,7 @@ void add_substr(OpLibrary& library) {
                  .output("output: string")
                  .attr("T: {int32, int64}")
                  .attr("unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'")
+                 .constructor("substr(input, pos, len, unit)")
                  .shape(substr_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("Substr", check_substr, compute_substr));

@@ -147,6 +147,8 @@ void add_unicode_ops(OpLibrary& library) {
                  .attr("errors: {'strict', 'replace', 'ignore'} = 'replace'")
                  .attr("replacement_char: int = 65533")
                  .attr("replace_control_characters: bool = false")
+                 .constructor("unicode_transcode(input, input_encoding, output_encoding, errors, "
+                              "replacement_char, replace_control_characters)")
                  .shape(transcode_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("UnicodeTranscode", check_transcode, compute_transcode));
@@ -164,6 +166,7 @@ void add_unicode_ops(OpLibrary& library) {
   library.op(OpDefBuilder("UnicodeScript")
                  .input("input: int32")
                  .output("output: int32")
+                 .constructor("unicode_script(input)")
                  .shape(unchanged_shape)
                  .not_differentiable());
   library.kernel(cpu_kernel("UnicodeScript", check_elements, compute_script));

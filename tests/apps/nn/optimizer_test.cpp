@@ -54,7 +54,11 @@ std::map<std::string, std::unique_ptr<nn::Optimizer>> make_optimizers() {
   add("lazy_adam", nn::Adam(0.1, 0.9, 0.999, 1e-8, true));
   add("adamw", nn::AdamW(0.1, 0.02));
   add("nadam", nn::Nadam(0.1));
+  add("amsgrad", nn::AmsGrad(0.1, 0.9, 0.5));
   add("adamax", nn::AdaMax(0.1));
+  add("lion", nn::Lion(0.1, 0.02));
+  add("add_sign", nn::AddSign(0.1, 1.5, 0.5));
+  add("power_sign", nn::PowerSign(0.1, 0.75, 0.5));
   add("rmsprop", nn::RmsProp(0.1, 0.9, 0.3));
   add("centered_rmsprop", nn::RmsProp(0.1, 0.9, 0.3, 1e-10, true));
   add("ftrl", nn::Ftrl(0.1, 0.01, 0.02, -0.5, 0.1, 0.03));

@@ -272,7 +272,10 @@ void add_update_cases(OpCases& cases) {
       add_scatter_nd_cases(cases, form + std::string(verb));
   for (const char* op : {"_FusedApply", "_FusedResourceApply"}) add_fused_update_cases(cases, op);
   add_rules(cases, "GradientDescent", 1, "sg");
+  add_rules(cases, "AdamWithAmsgrad", 4, "ssssssg");
   add_rules(cases, "AdaMax", 3, "sssssg");
+  add_rules(cases, "Lion", 2, "sssg");
+  for (const char* method : {"AddSign", "PowerSign"}) add_rules(cases, method, 2, "ssssg");
   add_rules(cases, "RMSProp", 3, "ssssg");
   add_rules(cases, "CenteredRMSProp", 4, "ssssg");
   add_rules(cases, "Adadelta", 3, "sssg");
