@@ -10,6 +10,7 @@
 #include "apps/event_writer.h"
 #include "apps/inference/graph_def.h"
 #include "apps/model_export.h"
+#include "apps/nn/activations.h"
 #include "apps/nn/class_losses.h"
 #include "apps/nn/decoding.h"
 #include "apps/nn/embedding_lookup.h"

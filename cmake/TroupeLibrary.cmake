@@ -51,6 +51,7 @@ set(TROUPE_PUBLIC_HEADERS
   actors/step/session.h
   actors/step/session_options.h
   actors/step/step_description.h
+  apps/nn/activations.h
   apps/nn/allreduce_means.h
   apps/nn/class_losses.h
   apps/nn/class_sampling.h

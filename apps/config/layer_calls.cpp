@@ -7,6 +7,7 @@
 #include "apps/config/diagnostics.h"
 #include "apps/config/foreign_names.h"
 #include "apps/config/layer_types.h"
+#include "apps/nn/activations.h"
 #include "apps/nn/layers.h"
 #include "apps/nn/ragged/ragged.h"
 
@@ -20,6 +21,7 @@ constexpr std::string_view activation_meaning =
                                "function that is applied to the result, such as relu; default: linear",
                            bias_meaning = "whether a vector of biases is added; default: true",
                            init_meaning = "distribution of the initial weights; default: glorot_uniform",
+                           scale_meaning = "whether there are weights to multiply with; default: true",
                            strides_meaning = "distance of two outputs; default: 1",
                            dilations_meaning = "distance of two elements of a filter; default: 1",
                            loop_meaning =
@@ -45,7 +47,7 @@ std::vector<Row<Options>> with_weights(std::vector<Row<Options>> rows) {
 template <class Options>
 std::vector<Row<Options>> with_norm(std::vector<Row<Options>> rows, std::string_view epsilon_meaning) {
   rows.push_back({"epsilon", &Options::epsilon, epsilon_meaning, {.range = {.low = 0}}});
-  rows.push_back({"scale", &Options::scale, "whether there are weights to multiply with; default: true"});
+  rows.push_back({"scale", &Options::scale, scale_meaning});
   rows.push_back({"offset", &Options::offset, "whether there are weights to add; default: true"});
   return rows;
 }
@@ -110,7 +112,13 @@ LayerType attention_type() {
       {{"heads", &Options::heads, "number of heads; default: 1"},
        {"units", &Options::units, "size of the result; default: that of the query"},
        {"causal", &Options::causal,
-        "whether a position attends only to itself and earlier ones; default: false"}},
+        "whether a position attends only to itself and earlier ones; default: false"},
+       {"kv_heads", &Options::kv_heads,
+        "number of heads of keys and values, each of which serves several heads of the query; default: "
+        "heads"},
+       {"rotary", &Options::rotary,
+        "whether scores depend on the distance of two positions, by turning queries and keys; default: "
+        "false"}},
       [](const nn::Network& network, const Outputs& inputs, Options options) {
         if (inputs.size() > 2) options.memory_lengths = inputs[2];
         return nn::attention(network, inputs[0], inputs[inputs.size() > 1 ? 1 : 0], options);
@@ -245,6 +253,39 @@ LayerType embedding_type() {
   return type;
 }
 
+LayerType rms_norm_type() {
+  using Options = nn::RmsNorm;
+  return layer_type<Options>("rms_norm",
+                             {{"epsilon",
+                               &Options::epsilon,
+                               "added to the mean of the squares; default: 1e-6",
+                               {.range = {.low = 0}}},
+                              {"scale", &Options::scale, scale_meaning}},
+                             nn::rms_norm);
+}
+
+LayerType glu_type() {
+  using Options = nn::Glu;
+  return layer_type<Options>(
+      "glu",
+      {{"activation", &Options::activation, "function that is applied to the gates; default: sigmoid"}},
+      nn::glu);
+}
+
+LayerType prelu_type() {
+  using Options = nn::Prelu;
+  return layer_type<Options>("prelu", {{"slope", &Options::slope, "the initial slope; default: 0.25"}},
+                             nn::prelu);
+}
+
+LayerType activation_type(const nn::Activation& activation) {
+  LayerType type{std::string(activation.name), 1, 1, {}, {}, {}};
+  type.add = [apply = activation.apply](const nn::Network& network, const Outputs& inputs, const Given&) {
+    return apply(network.scope(), inputs[0]);
+  };
+  return type;
+}
+
 LayerType group_norm_type() {
   using Options = nn::GroupNorm;
   return layer_type<Options>(
@@ -346,42 +387,47 @@ LayerType row_spread_type() {
 Output row_softmax(const Scope& scope, const nn::Ragged& x) { return nn::ragged::softmax(scope, x).values; }
 
 std::vector<LayerType> layers() {
-  return {attention_type(),
-          attention_lstm_type(),
-          layer_type<nn::Pool1d>("avg_pool1d", pool1d_rows(), nn::avg_pool1d),
-          layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
-          batch_norm_type(),
-          conv1d_type(),
-          conv2d_type(),
-          conv2d_transpose_type(),
-          dense_type(),
-          depthwise_conv2d_type(),
-          dropout_type(),
-          embedding_type(),
-          layer_type("flatten", nn::flatten),
-          layer_type("global_avg_pool1d", nn::global_avg_pool1d),
-          layer_type("global_avg_pool2d", nn::global_avg_pool2d),
-          layer_type("global_max_pool1d", nn::global_max_pool1d),
-          layer_type("global_max_pool2d", nn::global_max_pool2d),
-          group_norm_type(),
-          recurrent_type("gru", nn::gru),
-          layer_norm_type(),
-          lrn_type(),
-          recurrent_type("lstm", nn::lstm),
-          layer_type<nn::Pool1d>("max_pool1d", pool1d_rows(), nn::max_pool1d),
-          layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
-          position_embedding_type(),
-          sampled_loss_type("nce_loss", nn::nce_loss),
-          row_type("row_lengths", nn::ragged::row_lengths),
-          row_type("row_max", nn::ragged::max),
-          row_type("row_mean", nn::ragged::mean),
-          row_type("row_min", nn::ragged::min),
-          row_type("row_softmax", row_softmax),
-          row_spread_type(),
-          row_type("row_sum", nn::ragged::sum),
-          sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss),
-          class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss),
-          upsample2d_type()};
+  std::vector<LayerType> all = {attention_type(),
+                                attention_lstm_type(),
+                                layer_type<nn::Pool1d>("avg_pool1d", pool1d_rows(), nn::avg_pool1d),
+                                layer_type<nn::Pool>("avg_pool2d", pool_rows(), nn::avg_pool2d),
+                                batch_norm_type(),
+                                conv1d_type(),
+                                conv2d_type(),
+                                conv2d_transpose_type(),
+                                dense_type(),
+                                depthwise_conv2d_type(),
+                                dropout_type(),
+                                embedding_type(),
+                                layer_type("flatten", nn::flatten),
+                                layer_type("global_avg_pool1d", nn::global_avg_pool1d),
+                                layer_type("global_avg_pool2d", nn::global_avg_pool2d),
+                                layer_type("global_max_pool1d", nn::global_max_pool1d),
+                                layer_type("global_max_pool2d", nn::global_max_pool2d),
+                                glu_type(),
+                                group_norm_type(),
+                                recurrent_type("gru", nn::gru),
+                                layer_norm_type(),
+                                lrn_type(),
+                                recurrent_type("lstm", nn::lstm),
+                                layer_type<nn::Pool1d>("max_pool1d", pool1d_rows(), nn::max_pool1d),
+                                layer_type<nn::Pool>("max_pool2d", pool_rows(), nn::max_pool2d),
+                                position_embedding_type(),
+                                prelu_type(),
+                                rms_norm_type(),
+                                sampled_loss_type("nce_loss", nn::nce_loss),
+                                row_type("row_lengths", nn::ragged::row_lengths),
+                                row_type("row_max", nn::ragged::max),
+                                row_type("row_mean", nn::ragged::mean),
+                                row_type("row_min", nn::ragged::min),
+                                row_type("row_softmax", row_softmax),
+                                row_spread_type(),
+                                row_type("row_sum", nn::ragged::sum),
+                                sampled_loss_type("sampled_softmax_loss", nn::sampled_softmax_loss),
+                                class_loss_type<nn::SoftmaxLoss>("softmax_loss", {}, nn::softmax_loss),
+                                upsample2d_type()};
+  for (const nn::Activation& activation : nn::activations()) all.push_back(activation_type(activation));
+  return all;
 }
 
 /// Returns the layers, losses and metrics in the order of their names.

@@ -59,6 +59,11 @@ constexpr LayerNote notes[] = {
     {"global_avg_pool2d", "x", "The mean of images over height and width, [batch, channels]."},
     {"global_max_pool1d", "x", "The maximum of sequences over time, [batch, features]."},
     {"global_max_pool2d", "x", "The maximum of images over height and width, [batch, channels]."},
+    {"gelu", "x", "x times the normal distribution function of x (Hendrycks and Gimpel 2016)."},
+    {"gelu_tanh", "x", "gelu with tanh in place of the error function, as in GPT-2 and BERT."},
+    {"glu", "x",
+     "The first half of the features times the activation of the second, [..., n / 2] (Dauphin et al. 2017); "
+     "with `swish` SwiGLU, with `gelu` GEGLU."},
     {"group_norm", "x",
      "Subtracts from each group of channels of a sample its mean over all positions, and divides by its "
      "deviation (Wu and He 2018). For x [batch, ..., channels]."},
@@ -66,6 +71,8 @@ constexpr LayerNote notes[] = {
      "Gated recurrent units (Cho et al. 2014; reset after the product, as in cuDNN) over a sequence x. "
      "`lengths` [batch], which may be left out, says how many steps of each sequence count. Returns the "
      "output of the last step, [batch, units], or with `sequences` those of all steps."},
+    {"hard_sigmoid", "x", "(x + 3) / 6, at least 0 and at most 1."},
+    {"hard_swish", "x", "x times hard_sigmoid(x) (Howard et al. 2019)."},
     {"hinge", "predicted, label", "The mean of max(0, 1 - predicted * (2 label - 1)), for labels 0 and 1."},
     {"huber", "predicted, label",
      "Half the square of errors below `delta`; larger ones count linearly (Huber 1964)."},
@@ -87,6 +94,7 @@ constexpr LayerNote notes[] = {
     {"mean_squared_error", "predicted, label", "The mean of the squared differences."},
     {"mean_squared_log_error", "predicted, label",
      "The mean of (log(1 + predicted) - log(1 + label))^2; negative numbers count as 0."},
+    {"mish", "x", "x times tanh(softplus(x)) (Misra 2019)."},
     {"nce_loss", "x, label",
      "Noise-contrastive estimation (Mnih and Teh 2012) over many classes: a classifier for each, of x [n, "
      "units] and labels [n]. The training compares the labels with classes that are drawn."},
@@ -100,6 +108,8 @@ constexpr LayerNote notes[] = {
     {"precision", "logits, label",
      "The share of the samples predicted to be of class 1 that are, if there are two classes; otherwise the "
      "mean over the classes that occur."},
+    {"prelu", "x",
+     "x where it is above 0, else x times the slope of its feature, a weight (He et al. 2015)."},
     {"quantile_loss", "predicted, label",
      "The pinball loss (Koenker and Bassett 1978): the prediction becomes this quantile of the label."},
     {"r2", "predicted, label",
@@ -107,6 +117,9 @@ constexpr LayerNote notes[] = {
     {"recall", "logits, label",
      "The share of the samples of class 1 that are predicted to be, if there are two classes; otherwise the "
      "mean over the classes that occur."},
+    {"rms_norm", "x",
+     "Divides each vector in the last dimension by the root of the mean of its squares (Zhang and Sennrich "
+     "2019)."},
     {"root_mean_squared_error", "predicted, label",
      "The root of the mean of the squared differences over all samples."},
     {"row_lengths", "values, splits", "The number of values in each row of a ragged tensor, [rows]."},
@@ -127,6 +140,7 @@ constexpr LayerNote notes[] = {
      "and labels [n]."},
     {"squared_hinge", "predicted, label",
      "The mean of max(0, 1 - predicted * (2 label - 1))^2, for labels 0 and 1."},
+    {"swish", "x", "x times sigmoid(x), which is also called SiLU."},
     {"top_k_accuracy", "logits, label",
      "The share of samples whose class is among the `k` most likely ones."},
     {"upsample2d", "x", "Images whose height and width are `size` times as large, without weights."},

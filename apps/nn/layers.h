@@ -24,6 +24,21 @@ struct Dense {
 /// Returns activation(x weights + bias) for x [..., n], weights [n, units] and bias [units].
 Output dense(const Network& network, Output x, const Dense& options);
 
+// ---- Activations with options (layers/gates.cpp); those without are in activations.h
+
+struct Glu {
+  std::string activation = "sigmoid";  ///< of the gates; see Layer::activated
+};
+/// Gated linear units (Dauphin et al. 2017): the first half of the features times the activation of the second, [..., n / 2]. With
+/// "swish" and "gelu" these are SwiGLU and GEGLU (Shazeer 2020).
+Output glu(const Network& network, Output x, const Glu& options = {});
+
+struct Prelu {
+  double slope = 0.25;  ///< the initial one
+};
+/// Returns x where it is above 0, else x times the slope of its feature (He et al. 2015). Weights: "slope" [features].
+Output prelu(const Network& network, Output x, const Prelu& options = {});
+
 // ---- Embeddings (layers/embedding.cpp)
 
 struct Embedding {
@@ -159,6 +174,13 @@ struct LayerNorm {
 /// Normalises each vector of the last dimension by its mean and variance.
 Output layer_norm(const Network& network, Output x, const LayerNorm& options = {});
 
+struct RmsNorm {
+  double epsilon = 1e-6;
+  bool scale = true;  ///< see BatchNorm
+};
+/// Divides each vector of the last dimension by the root of the mean of its squares (Zhang and Sennrich 2019).
+Output rms_norm(const Network& network, Output x, const RmsNorm& options = {});
+
 struct GroupNorm {
   int64_t groups = 0;  ///< divides the channels
   double epsilon = 1e-5;
@@ -256,6 +278,13 @@ struct Attention {
   int64_t heads = 1;
   int64_t units = 0;    ///< of the result; 0: those of the query
   bool causal = false;  ///< whether position t attends to positions up to t only
+  /// The number of heads of keys and values, which divides `heads`: each serves as many heads of the query (Ainslie et al. 2023).
+  /// 0: as many as `heads`.
+  int64_t kv_heads = 0;
+  /// Whether the heads of queries and keys are turned by angles that grow with the position, so that a score depends on the
+  /// distance (Su et al. 2021): feature i of a head with feature i + n / 2, by position * 10000^(-2 i / n). n, the number of
+  /// features of a head, must be even.
+  bool rotary = false;
   /// If given, int32 or int64 [batch]: how many steps of each memory count.
   std::optional<Output> memory_lengths = {};
 };

@@ -7,7 +7,7 @@
 namespace troupe::nn {
 namespace {
 
-void require_positive(const char* what, double number) {
+void check_positive(const char* what, double number) {
   if (!(number > 0))
     throw Error(invalid_argument(std::string("LossScaling: ") + what + " is " + std::to_string(number) +
                                  "; it must be above 0"));
@@ -15,11 +15,11 @@ void require_positive(const char* what, double number) {
 
 }  // namespace
 
-LossScaling::LossScaling(double scale) : fixed_(scale) { require_positive("the scale", scale); }
+LossScaling::LossScaling(double scale) : fixed_(scale) { check_positive("the scale", scale); }
 
 LossScaling::LossScaling(const Scope& scope, const Dynamic& options) : grow_after_(options.grow_after) {
-  require_positive("the first scale", options.initial);
-  require_positive("grow_after", static_cast<double>(options.grow_after));
+  check_positive("the first scale", options.initial);
+  check_positive("grow_after", static_cast<double>(options.grow_after));
   const auto add = [&](double initial, const char* name) {
     return variable(scope, scope.constant(Tensor::scalar(static_cast<float>(initial))), name, false);
   };

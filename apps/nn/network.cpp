@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <numbers>
 #include <set>
 #include <span>
 
+#include "apps/nn/activations.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 
@@ -180,19 +180,15 @@ Output Layer::with_bias(Output x, int64_t size) const {
 
 Output Layer::activated(Output x, const std::string& activation) const {
   if (activation == "linear") return x;
-  if (activation == "leaky_relu") return scope_.add_one("LeakyRelu", {x});
-  if (activation == "selu") return scope_.add_one("Selu", {x});
-  if (activation == "softsign") return scope_.add_one("Softsign", {x});
-  if (activation == "swish") return mul(scope_, x, sigmoid(scope_, x));
-  if (activation == "gelu")
-    return mul(scope_, mul(scope_, x, 0.5),
-               add(scope_, erf(scope_, mul(scope_, x, std::numbers::sqrt2 / 2)), 1));
-  if (!scope_.graph().ops()->find_constructor(activation))
-    fail(
-        "there is no activation '" + activation +
-        "'; it must be one of linear, relu, relu6, elu, selu, leaky_relu, sigmoid, tanh, softplus, softsign, "
-        "softmax, gelu, swish, or another function of one input");
-  return scope_.call(activation, {x});
+  const auto found = std::ranges::find(activations(), activation, &Activation::name);
+  if (found != activations().end()) return found->apply(scope_, x);
+  if (scope_.graph().ops()->find_constructor(activation)) return scope_.call(activation, {x});
+  std::string known;
+  for (const Activation& one : activations()) known += std::string(one.name) + ", ";
+  fail("there is no activation '" + activation +
+       "'; it must be one of linear, relu, relu6, elu, selu, leaky_relu, sigmoid, tanh, softplus, softsign, "
+       "softmax, " +
+       known + "or another op of one input");
 }
 
 size_t Layer::rank_of(Output x) const {

@@ -143,8 +143,8 @@ class Layer {
                      bool trainable = true) const;
   /// Adds a bias, a weight "NAME_bias" of `size` zeros.
   Output with_bias(Output x, int64_t size) const;
-  /// Applies a function to each element: "linear" (none), "gelu", "swish", or the constructor of an op of one input, such as
-  /// "relu".
+  /// Applies a function to each element: "linear" (none), one of activations.h, such as "gelu", or the op of one input with this
+  /// constructor, such as "relu".
   Output activated(Output x, const std::string& activation) const;
 
   /// Returns the size of an axis; negative axes count from the end. Throws InvalidArgument if the rank is not known or has no such

@@ -38,6 +38,21 @@ Status expand_dims(Conversion& to, const Node& node) {
   return {};
 }
 
+/// Keeps what lies at most so many diagonals below and above the main one; -1 stands for all.
+Status band_part(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const int64_t below, to.known_integer(node, 1));
+  TROUPE_ASSIGN(const int64_t above, to.known_integer(node, 2));
+  std::string kept = to.input(node, 0);
+  const auto cut = [&](int64_t diagonal, bool upper) {
+    const std::string k = to.constant(Tensor::scalar(diagonal));
+    kept = to.add("Trilu", {kept, k}, {{"upper", int64_t{upper}}});
+  };
+  if (above >= 0) cut(above, false);
+  if (below >= 0) cut(-below, true);
+  to.set(node, 0, kept);
+  return {};
+}
+
 Status transpose(Conversion& to, const Node& node) {
   TROUPE_ASSIGN(const auto order, to.known_integers(node, 1));
   to.set(node, 0, to.add("Transpose", {to.input(node, 0)}, {{"perm", order}}));
@@ -232,6 +247,7 @@ void add_array_rules(Rules& rules) {
   rules["Squeeze"] = squeeze;
   rules["ExpandDims"] = expand_dims;
   rules["Transpose"] = transpose;
+  rules["MatrixBandPart"] = band_part;
   rules["ConcatV2"] = concat;
   rules["Pack"] = pack;
   rules["Unpack"] = unpack;

@@ -1,5 +1,6 @@
 #include "apps/nn/layers.h"
 
+#include "apps/nn/activations.h"
 #include "apps/python/calls.h"
 #include "apps/python/nn.h"
 #include "apps/python/values.h"
@@ -140,6 +141,13 @@ void bind_norms(NetworkClass& network) {
       py::arg("x"), py::arg("epsilon") = nn::LayerNorm{}.epsilon, py::arg("scale") = true,
       py::arg("offset") = true);
   network.def(
+      "rms_norm",
+      [](const NetworkHandle& self, const py::object& x, double epsilon, bool scale) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::rms_norm(n.network, n.input(x), {.epsilon = epsilon, .scale = scale}));
+      },
+      py::arg("x"), py::arg("epsilon") = nn::RmsNorm{}.epsilon, py::arg("scale") = true);
+  network.def(
       "lrn",
       [](const NetworkHandle& self, const py::object& x, int64_t depth_radius, double bias, double alpha,
          double beta) {
@@ -159,6 +167,23 @@ void bind_norms(NetworkClass& network) {
       },
       py::arg("x"), py::arg("groups"), py::arg("epsilon") = nn::GroupNorm{}.epsilon, py::arg("scale") = true,
       py::arg("offset") = true);
+}
+
+void bind_gates(NetworkClass& network) {
+  network.def(
+      "glu",
+      [](const NetworkHandle& self, const py::object& x, const std::string& activation) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::glu(n.network, n.input(x), {.activation = activation}));
+      },
+      py::arg("x"), py::arg("activation") = nn::Glu{}.activation);
+  network.def(
+      "prelu",
+      [](const NetworkHandle& self, const py::object& x, double slope) {
+        const NetworkHandle n = self.here();
+        return n.handle(nn::prelu(n.network, n.input(x), {.slope = slope}));
+      },
+      py::arg("x"), py::arg("slope") = nn::Prelu{}.slope);
 }
 
 using PoolLayer = Output (*)(const nn::Network&, Output, const nn::Pool&);
@@ -323,15 +348,17 @@ void bind_sequence_layers(NetworkClass& network) {
   network.def(
       "attention",
       [](const NetworkHandle& self, const py::object& query, const py::object& memory, int64_t heads,
-         int64_t units, bool causal, const py::object& memory_lengths) {
+         int64_t units, bool causal, const py::object& memory_lengths, int64_t kv_heads, bool rotary) {
         const NetworkHandle n = self.here();
         const Output x = n.input(query);
-        nn::Attention options{.heads = heads, .units = units, .causal = causal};
+        nn::Attention options{
+            .heads = heads, .units = units, .causal = causal, .kv_heads = kv_heads, .rotary = rotary};
         if (!memory_lengths.is_none()) options.memory_lengths = n.input(memory_lengths);
         return n.handle(nn::attention(n.network, x, memory.is_none() ? x : n.input(memory), options));
       },
       py::arg("query"), py::arg("memory") = py::none(), py::arg("heads") = 1, py::arg("units") = 0,
-      py::arg("causal") = false, py::arg("memory_lengths") = py::none());
+      py::arg("causal") = false, py::arg("memory_lengths") = py::none(), py::arg("kv_heads") = 0,
+      py::arg("rotary") = false);
   network.def(
       "position_embedding",
       [](const NetworkHandle& self, const py::object& x, int64_t steps, const py::object& init) {
@@ -340,6 +367,16 @@ void bind_sequence_layers(NetworkClass& network) {
             nn::position_embedding(n.network, n.input(x), {.steps = steps, .init = initial_of(init)}));
       },
       py::arg("x"), py::arg("steps"), py::arg("init") = py::none());
+}
+
+void bind_activations(py::module_& module) {
+  for (const nn::Activation& activation : nn::activations())
+    module.def(
+        activation.name.data(),
+        [apply = activation.apply](const ScopeHandle& scope, const py::object& x) {
+          return scope.handle(apply(scope.scope, as_output(scope, x, DType::Invalid)));
+        },
+        py::arg("scope"), py::arg("x"));
 }
 
 }  // namespace
@@ -409,8 +446,10 @@ void bind_layers(py::module_& module) {
            })
       .def_property_readonly("training", [](const NetworkHandle& n) { return n.network.training(); })
       .def_property_readonly("weights", &weights_of);
+  bind_activations(module);
   bind_dense_layers(network);
   bind_norms(network);
+  bind_gates(network);
   bind_image_layers(network);
   bind_temporal_layers(network);
   bind_sequence_layers(network);

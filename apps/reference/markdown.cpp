@@ -70,9 +70,8 @@ std::string layers_markdown() {
       "same. A layer is called in an "
       "expression, `nn.dense(x, units=10)`, or stands in `model.layers`, `{ type = \"dense\", units = 10 "
       "}`. Images are `[batch, height, width, channels]`, sequences `[batch, time, features]`; `activation` "
-      "is "
-      "`linear`, `gelu`, `swish`, or an op of one input, such as `relu`, `tanh`, `sigmoid`, `elu`, `selu` or "
-      "`softmax`.\n";
+      "is `linear`, `gelu`, `gelu_tanh`, `swish`, `mish`, `hard_sigmoid`, `hard_swish`, or an op of one "
+      "input, such as `relu`, `tanh`, `sigmoid`, `elu`, `selu` or `softmax`.\n";
   const std::vector<config::Key> keys = config::layer_keys();
   std::string names = config::layer_names();
   while (!names.empty()) {

@@ -102,9 +102,11 @@ def check_layers():
         "both": "nn.lstm(nn.max_pool1d(steps), units=5, sequences=true, bidirectional=true)",
         "lengths": 'floor_mod(cast(sum(image, 1), "int32"), 3) + 1',
         "seen": "nn.attention(both, both, lengths, heads=2)",
+        "turned": "nn.rms_norm(nn.attention(nn.gelu(seen), heads=4, units=8, kv_heads=2, causal=true, rotary=true))",
+        "gated": 'nn.prelu(nn.glu(nn.mish(turned) + nn.hard_swish(turned) + nn.gelu_tanh(turned), activation="swish"))',
         "large": "nn.upsample2d(nn.group_norm(reshape(image, [-1, 8, 8, 1]), groups=1), size=[3, 2])",
         "smooth": 'nn.upsample2d(large, method="bilinear")',
-        "parts": "concat([nn.global_max_pool1d(seen), nn.flatten(large), nn.global_max_pool2d(smooth)], 1)",
+        "parts": "concat([nn.global_max_pool1d(seen), nn.flatten(gated), nn.flatten(large), nn.global_max_pool2d(smooth)], 1)",
         "logits": "nn.dense(parts, units=10)",
         "loss": "mean(sparse_softmax_cross_entropy_with_logits(logits, label))",
     }

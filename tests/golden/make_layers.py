@@ -75,6 +75,40 @@ class Masked(layers.Layer):
         return self.attention(x, memory, attention_mask=self.mask)
 
 
+class Rotary(layers.Layer):
+    """Causal self-attention whose heads are turned, as complex numbers, by angles that grow with the position."""
+
+    def __init__(self, heads, size):
+        super().__init__()
+        self.heads, self.size = heads, size
+        self.query, self.key, self.value, self.mix = (layers.Dense(heads * size) for _ in range(4))
+
+    def turned(self, x):
+        steps, half = x.shape[1], self.size // 2
+        x = tf.reshape(x, [-1, steps, self.heads, self.size])
+        angles = numpy.arange(steps)[:, None] * 10000.0 ** (-2 * numpy.arange(half) / self.size)
+        turned = tf.complex(x[..., :half], x[..., half:]) * numpy.exp(1j * angles).astype(numpy.complex64)[:, None, :]
+        return tf.concat([tf.math.real(turned), tf.math.imag(turned)], -1)
+
+    def call(self, x):
+        steps = x.shape[1]
+        values = tf.reshape(self.value(x), [-1, steps, self.heads, self.size])
+        scores = tf.einsum("bqhs,bkhs->bhqk", self.turned(self.query(x)), self.turned(self.key(x))) / self.size ** 0.5
+        scores = tf.where(numpy.tril(numpy.ones([steps, steps], bool)), scores, -numpy.inf)
+        mixed = tf.einsum("bhqk,bkhs->bqhs", tf.nn.softmax(scores), values)
+        return self.mix(tf.reshape(mixed, [-1, steps, self.heads * self.size]))
+
+
+def parts_of_attention(units, shared=None):
+    """The weights of queries, keys, values and results; `shared` is the size of keys and values, if that is another."""
+    parts = {}
+    for i, what in enumerate(("query", "key", "value", "output")):
+        size = shared if shared and what in ("key", "value") else units
+        parts[f"attention_{what}_weights"] = nth(2 * i, [-1, size])
+        parts[f"attention_{what}_bias"] = nth(2 * i + 1, [size])
+    return parts
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     save("dense", layers.Dense(5, activation="tanh"), {"x": drawn([4, 3])}, biased("dense"))
@@ -115,14 +149,21 @@ def main():
     save("avg_pool1d", layers.AveragePooling1D(2, padding="same"), {"x": long}, {})
     save("global_avg_pool1d", layers.GlobalAveragePooling1D(), {"x": long}, {})
     save("global_max_pool1d", layers.GlobalMaxPooling1D(), {"x": long}, {})
-    units, parts = 6, {}
-    for i, what in enumerate(("query", "key", "value", "output")):
-        parts[f"attention_{what}_weights"] = nth(2 * i, [-1, units])
-        parts[f"attention_{what}_bias"] = nth(2 * i + 1, [units])
+    parts = parts_of_attention(6)
     save("attention", layers.MultiHeadAttention(2, 3), {"x": drawn([2, 4, 6]), "memory": drawn([2, 5, 6])}, parts)
     lengths = tf.sequence_mask([2, 5], 5)[:, tf.newaxis, :]
     save("attention_lengths", Masked(layers.MultiHeadAttention(2, 3), lengths),
          {"x": drawn([2, 4, 6]), "memory": drawn([2, 5, 6])}, parts)
+    save("attention_shared", layers.GroupQueryAttention(3, 4, 2), {"x": drawn([2, 4, 12]), "memory": drawn([2, 5, 12])},
+         parts_of_attention(12, 6))
+    save("attention_rotary", Rotary(2, 4), {"x": drawn([2, 5, 8])}, parts_of_attention(8))
+    wide = 4 * drawn([3, 5, 6])
+    save("rms_norm", layers.RMSNormalization(epsilon=1e-6), {"x": wide}, {"rms_norm_gamma": nth(0)})
+    save("prelu", layers.PReLU(shared_axes=[1]), {"x": wide}, {"prelu_slope": nth(0, [6])})
+    save("glu", layers.Activation("glu"), {"x": wide}, {})
+    for ours, function in (("gelu", "gelu"), ("gelu_tanh", lambda x: tf.keras.activations.gelu(x, approximate=True)), ("swish", "silu"),
+                           ("mish", "mish"), ("hard_sigmoid", "hard_sigmoid"), ("hard_swish", "hard_silu")):
+        save(ours, layers.Activation(function), {"x": wide}, {})
 
 
 if __name__ == "__main__":

@@ -144,6 +144,40 @@ def test_layers_share_weights_between_builds(graph):
         assert (session.run(trained, {x: np.ones([50, 4])}) == 0).any()
 
 
+def test_activations(session):
+    x = np.array([-4.0, -1.0, -0.25, 0.0, 0.5, 2.0, 4.0])
+    logistic = 1 / (1 + np.exp(-x))
+    hard = np.clip((x + 3) / 6, 0, 1)
+    expected = {
+        nn.gelu: [-0.000127, -0.158655, -0.100324, 0, 0.345731, 1.954500, 3.999873],
+        nn.gelu_tanh: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+        nn.swish: x * logistic,
+        nn.mish: x * np.tanh(np.log1p(np.exp(x))),
+        nn.hard_sigmoid: hard,
+        nn.hard_swish: x * hard,
+        troupe.ops.leaky_relu: np.where(x > 0, x, 0.2 * x),
+        troupe.ops.softsign: x / (1 + abs(x)),
+    }
+    for function, values in expected.items():
+        np.testing.assert_allclose(session.run(function(troupe.constant(x))), values, atol=1e-6, err_msg=function.__name__)
+    assert session.run(troupe.ops.clip_by_value(x, -1.0, 2.0)).tolist() == [-1, -1, -0.25, 0, 0.5, 2, 2]
+
+
+def test_layers_of_gates_and_norms(graph):
+    x = np.array([[3.0, -4.0, 0.0, 1.0]], np.float32)
+    network = nn.Network()
+    gated, bent, normal = network.glu(x), network.prelu(x, slope=0.5), network.rms_norm(x)
+    steps = network.attention(np.ones([2, 5, 8], np.float32), heads=4, causal=True, kv_heads=2, rotary=True)
+    assert steps.shape == (2, 5, 8) and network.weights["attention_key_weights"].shape == (8, 4)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        np.testing.assert_allclose(session.run(gated), [[1.5, -4 / (1 + np.exp(-1))]], rtol=1e-6)
+        assert session.run(bent).tolist() == [[3, -2, 0, 1]]
+        np.testing.assert_allclose(session.run(normal), x / np.sqrt(6.5), rtol=1e-6)
+    with pytest.raises(troupe.errors.InvalidArgumentError, match="kv_heads is 3; it must divide the 4 heads"):
+        network.attention(np.ones([2, 5, 8], np.float32), heads=4, kv_heads=3)
+
+
 def test_layers_of_images(graph):
     network = nn.Network()
     x = network.conv2d(np.ones([2, 8, 8, 3], np.float32), 4, kernel=(3, 2), activation="relu")

@@ -83,6 +83,18 @@ Output layer_norm(const Network& network, Output x, const LayerNorm& options) {
   return scope.add_one("LayerNorm", {x, *scale, *offset}, {{"epsilon", static_cast<float>(options.epsilon)}});
 }
 
+Output rms_norm(const Network& network, Output x, const RmsNorm& options) {
+  const Layer layer(network, "rms_norm");
+  const Scope& scope = layer.scope();
+  const int64_t size = layer.size_of(x, -1);
+  const DType dtype = scope.dtype(x), compute = dtype == DType::Double ? dtype : f32;
+  const Output wide = dtype == compute ? x : cast(scope, x, compute);
+  const Output squares = mean(scope, square(scope, wide), {-1}, true);
+  Output y = mul(scope, wide, rsqrt(scope, add(scope, squares, options.epsilon)));
+  if (options.scale) y = mul(scope, y, layer.weight("gamma", PartialShape{size}, compute, all_equal(1)));
+  return dtype == compute ? y : cast(scope, y, dtype);
+}
+
 Output group_norm(const Network& network, Output x, const GroupNorm& options) {
   const Layer layer(network, "group_norm");
   const Scope& scope = layer.scope();

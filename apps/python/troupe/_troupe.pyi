@@ -452,6 +452,12 @@ def row_spread(scope: Scope, of_rows: TensorLike, values: TensorLike, row_splits
 def row_sum(scope: Scope, values: TensorLike, row_splits: TensorLike) -> Output: ...
 
 def load_numpy() -> None: ...
+def gelu(scope: Scope, x: TensorLike) -> Output: ...
+def gelu_tanh(scope: Scope, x: TensorLike) -> Output: ...
+def hard_sigmoid(scope: Scope, x: TensorLike) -> Output: ...
+def hard_swish(scope: Scope, x: TensorLike) -> Output: ...
+def mish(scope: Scope, x: TensorLike) -> Output: ...
+def swish(scope: Scope, x: TensorLike) -> Output: ...
 
 _Initial = Union[None, str, float]
 _Pair = Union[int, tuple[int, int]]
@@ -493,6 +499,12 @@ class Network:
                    activation: str = "linear") -> Output: ...
     def lrn(self, x: TensorLike, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5) -> Output:
         """Local response normalization over the channels of images, [..., channels]."""
+    def glu(self, x: TensorLike, activation: str = "sigmoid") -> Output:
+        """Returns the first half of the features times the activation of the second half."""
+    def prelu(self, x: TensorLike, slope: float = 0.25) -> Output:
+        """Returns x where it is above 0, else x times a weight of its feature, which begins with `slope`."""
+    def rms_norm(self, x: TensorLike, epsilon: float = 1e-6, scale: bool = True) -> Output:
+        """Divides each vector of the last dimension by the root of the mean of its squares."""
     def layer_norm(self, x: TensorLike, epsilon: float = 1e-5, scale: bool = True, offset: bool = True) -> Output: ...
     def group_norm(self, x: TensorLike, groups: int, epsilon: float = 1e-5, scale: bool = True, offset: bool = True) -> Output:
         """Normalises each group of channels of a sample by its mean and variance over all positions."""
@@ -528,8 +540,9 @@ class Network:
         """An LSTM over x [batch, time, features] that looks at a memory [batch, steps, depth] in each step: [batch, time, units].
         `memory_lengths` [batch] says how many steps of each memory count."""
     def attention(self, query: TensorLike, memory: Optional[TensorLike] = None, heads: int = 1, units: int = 0, causal: bool = False,
-                  memory_lengths: Optional[TensorLike] = None) -> Output:
-        """`memory_lengths` [batch] says how many steps of each memory count."""
+                  memory_lengths: Optional[TensorLike] = None, kv_heads: int = 0, rotary: bool = False) -> Output:
+        """`memory_lengths` [batch] says how many steps of each memory count. `kv_heads`: heads of keys and values, each of which serves
+        several heads of the query; 0: as many as `heads`. `rotary`: turns queries and keys, so that a score depends on the distance."""
     def position_embedding(self, x: TensorLike, steps: int, init: Optional[_Initial] = None) -> Output:
         """Adds to each step of a sequence of at most `steps` a vector of weights that belongs to its position."""
 

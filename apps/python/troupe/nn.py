@@ -109,9 +109,30 @@ class Nadam(Optimizer):
         super().__init__("nadam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
 
 
+class AmsGrad(Optimizer):
+    def __init__(self, learning_rate: LearningRate, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, lazy: bool = False):
+        super().__init__("amsgrad", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
+
+
 class AdaMax(Optimizer):
     def __init__(self, learning_rate: LearningRate, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, lazy: bool = False):
         super().__init__("adamax", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, lazy=lazy)
+
+
+class Lion(Optimizer):
+    def __init__(self, learning_rate: LearningRate, weight_decay: float = 0, beta1: float = 0.9, beta2: float = 0.99,
+                 lazy: bool = False):
+        super().__init__("lion", learning_rate, weight_decay=weight_decay, beta1=beta1, beta2=beta2, lazy=lazy)
+
+
+class AddSign(Optimizer):
+    def __init__(self, learning_rate: LearningRate, alpha: float = 1, sign_decay: float = 1, beta: float = 0.9, lazy: bool = False):
+        super().__init__("add_sign", learning_rate, alpha=alpha, sign_decay=sign_decay, beta=beta, lazy=lazy)
+
+
+class PowerSign(Optimizer):
+    def __init__(self, learning_rate: LearningRate, log_base: float = 1, sign_decay: float = 1, beta: float = 0.9, lazy: bool = False):
+        super().__init__("power_sign", learning_rate, log_base=log_base, sign_decay=sign_decay, beta=beta, lazy=lazy)
 
 
 class RmsProp(Optimizer):
@@ -345,6 +366,36 @@ def root_mean_squared_error(predicted: TensorLike, label: TensorLike) -> SetMetr
 def perplexity(logits: TensorLike, label: TensorLike) -> SetMetric:
     """exp of the mean softmax cross entropy."""
     return SetMetric("perplexity", logits, label)
+
+
+def gelu(x: TensorLike) -> Output:
+    """x times the normal distribution function of x."""
+    return _troupe.gelu(current_scope(x), x)
+
+
+def gelu_tanh(x: TensorLike) -> Output:
+    """gelu(x) with tanh in place of the error function, as in GPT-2 and BERT."""
+    return _troupe.gelu_tanh(current_scope(x), x)
+
+
+def swish(x: TensorLike) -> Output:
+    """x * sigmoid(x), which is also called SiLU."""
+    return _troupe.swish(current_scope(x), x)
+
+
+def mish(x: TensorLike) -> Output:
+    """x * tanh(softplus(x))."""
+    return _troupe.mish(current_scope(x), x)
+
+
+def hard_sigmoid(x: TensorLike) -> Output:
+    """(x + 3) / 6, at least 0 and at most 1."""
+    return _troupe.hard_sigmoid(current_scope(x), x)
+
+
+def hard_swish(x: TensorLike) -> Output:
+    """x * hard_sigmoid(x)."""
+    return _troupe.hard_swish(current_scope(x), x)
 
 
 def row_lengths(values: TensorLike, row_splits: TensorLike) -> Output:

@@ -8,6 +8,7 @@
 
 #include "actors/runtime.h"
 #include "apps/data/arrays/npz.h"
+#include "apps/nn/activations.h"
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/golden_values.h"
@@ -128,9 +129,35 @@ const std::vector<LayerCase>& layer_cases() {
       {"gru",
        {},
        [](const Network& n, Inputs in) { return nn::gru(n, in[0], {.units = 6, .sequences = true}); }},
-      {"attention", {}, [](const Network& n, Inputs in) {
-         return nn::attention(n, in[0], in[1], {.heads = 2});
-       }}};
+      {"attention",
+       {},
+       [](const Network& n, Inputs in) { return nn::attention(n, in[0], in[1], {.heads = 2}); }},
+      {"attention_shared",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::attention(n, in[0], in[1], {.heads = 4, .kv_heads = 2});
+       }},
+      {"attention_rotary",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::attention(n, in[0], {.heads = 2, .causal = true, .rotary = true});
+       }},
+      {"rms_norm", {}, [](const Network& n, Inputs in) { return nn::rms_norm(n, in[0]); }},
+      {"prelu", {}, [](const Network& n, Inputs in) { return nn::prelu(n, in[0]); }},
+      {"glu", {}, [](const Network& n, Inputs in) { return nn::glu(n, in[0]); }}};
+  return cases;
+}
+
+/// The functions of activations.h, as layers apply them.
+std::vector<LayerCase> activation_cases() {
+  using nn::Network;
+  std::vector<LayerCase> cases;
+  for (const nn::Activation& activation : nn::activations()) {
+    const std::string name(activation.name);
+    cases.push_back({name, {}, [name](const Network& n, const std::vector<Output>& in) {
+                       return nn::Layer(n, "activation").activated(in[0], name);
+                     }});
+  }
   return cases;
 }
 
@@ -249,6 +276,7 @@ BOOST_AUTO_TEST_SUITE(layers)
 
 BOOST_AUTO_TEST_CASE(compute_what_keras_does) {
   for (const LayerCase& layer : layer_cases()) check_layer(layer);
+  for (const LayerCase& layer : activation_cases()) check_layer(layer);
 }
 
 BOOST_AUTO_TEST_CASE(activations_without_functions_have_names) {
@@ -335,6 +363,15 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_fit_the_input_are_refused) {
   is_refused([&] { return nn::conv1d(network, x, {.filters = 2, .kernel = 1, .groups = 3}); },
              "it must divide the 2 features");
   is_refused([&] { return nn::group_norm(network, x, {.groups = 3}); }, "it must divide the 2 channels");
+  is_refused([&] { return nn::attention(network, x, {.heads = 2, .kv_heads = 4}); },
+             "kv_heads is 4; it must divide the 2 heads");
+  is_refused([&] { return nn::attention(network, x, {.heads = 2, .rotary = true}); },
+             "2 units are 1 for each of the 2 heads");
+  is_refused(
+      [&] {
+        return nn::glu(network, scope.constant(Tensor::of<float>({1, 3}, {1, 2, 3})));
+      },
+      "the input has 3 features; their number must be even");
   const Output image = scope.constant(Tensor::of<float>({1, 1, 2, 1}, {1, 2}));
   is_refused(
       [&] {
