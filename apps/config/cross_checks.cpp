@@ -133,9 +133,9 @@ void CrossChecker::check_data() {
     error(data, "valid", "data.valid: missing: split or files");
   const data::Options& options = config_.data;
   bool has_patterns = false;
-  for (const auto& paths : {options.train, options.train_labels, options.valid, options.valid_labels,
-                            options.test, options.test_labels})
-    has_patterns |= data::has_pattern(paths);
+  for (const auto* paths : {&options.train, &options.train_labels, &options.valid, &options.valid_labels,
+                            &options.test, &options.test_labels})
+    has_patterns |= data::has_pattern(*paths);
   const auto one_each = [&](const Reader& table, const char* key, const char* path, size_t labels,
                             size_t files) {
     if (labels && labels != files && !has_patterns)

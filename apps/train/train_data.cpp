@@ -150,7 +150,8 @@ Result<data::TrainAndValid> load_same_data(Disk& disk, const config::RunConfig& 
     return invalid_argument("the training data has " + std::to_string(found.samples) + " samples here, but " +
                             std::to_string(config.cluster.samples) +
                             " where the training was started; all tasks must read the same files");
-  if (found.checksum != config.cluster.checksum)
+  const bool both_known = found.checksum != 0 && config.cluster.checksum != 0;
+  if (both_known && found.checksum != config.cluster.checksum)
     return invalid_argument(
         "the training data is another one here than where the training was started: both have " +
         std::to_string(found.samples) +

@@ -70,8 +70,8 @@ void Crossings::add_transfer(const Key& key) {
   transfers_.push_back({key.source, device_[key.source.node], key.to, key.host, frame, key.late_reader});
   if (frame == root_frame || device_[key.source.node] == key.to) return;
   receives_on_[frame].insert(key.to);
-  runs_on_[frame].insert(
-      device_[key.source.node]);  // a RefEnter, which runs outside the frame, may be all that is there
+  // A RefEnter, which runs outside the frame, may be all that is there.
+  runs_on_[frame].insert(device_[key.source.node]);
 }
 
 void Crossings::add_copy(NodeId node, DeviceId device) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "graph/passes/after_writes.h"
 
@@ -13,16 +14,15 @@ class EnterValues {
   EnterValues(Graph& graph, std::vector<DeviceId>& device) : graph_(graph), device_(device) {}
 
   Status run() {
-    const auto count = static_cast<NodeId>(graph_.size());
-    if (!crosses(count)) return {};
+    const auto reads = reads_elsewhere();
+    if (reads.empty()) return {};
     TROUPE_RETURN_IF_FAILED(find_writes());
-    for (NodeId reader = 0; reader < count; ++reader)
-      for (size_t i = 0; i < graph_.node(reader).inputs.size(); ++i)
-        if (reads_elsewhere(reader, i) && !after_write_[reader] &&
-            !changed_.contains(variable_of(graph_.node(reader).inputs[i]))) {
-          TROUPE_ASSIGN(const NodeId enter, entered(graph_.node(reader).inputs[i].node));
-          TROUPE_RETURN_IF_FAILED(graph_.replace_input(reader, i, {enter, 0}));
-        }
+    for (const auto& [reader, input] : reads) {
+      const Output reference = graph_.node(reader).inputs[input];
+      if (after_write_[reader] || changed_.contains(variable_of(reference))) continue;
+      TROUPE_ASSIGN(const NodeId enter, entered(reference.node));
+      TROUPE_RETURN_IF_FAILED(graph_.replace_input(reader, input, {enter, 0}));
+    }
     return {};
   }
 
@@ -31,17 +31,16 @@ class EnterValues {
     return node.type() == "RefEnter" && node.attrs.get<bool>("is_constant");
   }
 
-  /// Returns whether an input is the value of a variable that a loop has entered, and that lies on another device.
-  bool reads_elsewhere(NodeId reader, size_t input) const {
-    const Node& node = graph_.node(reader);
-    const NodeId source = node.inputs[input].node;
-    return enters(graph_.node(source)) && !node.expects_ref[input] && device_[source] != device_[reader];
-  }
-  bool crosses(NodeId count) const {
-    for (NodeId reader = 0; reader < count; ++reader)
-      for (size_t i = 0; i < graph_.node(reader).inputs.size(); ++i)
-        if (reads_elsewhere(reader, i)) return true;
-    return false;
+  /// Returns the nodes and inputs that are the value of a variable that a loop has entered, and that lies on another device.
+  std::vector<std::pair<NodeId, size_t>> reads_elsewhere() const {
+    std::vector<std::pair<NodeId, size_t>> reads;
+    for (const Node& node : graph_.nodes())
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        const NodeId source = node.inputs[i].node;
+        if (enters(graph_.node(source)) && !node.expects_ref[i] && device_[source] != device_[node.id])
+          reads.emplace_back(node.id, i);
+      }
+    return reads;
   }
 
   /// Returns the reference that the outermost loop enters.

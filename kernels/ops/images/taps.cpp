@@ -139,6 +139,7 @@ TapsArguments TapsArguments::of(const ResizeArguments& images, TapsOf taps_of) {
 }
 
 TapsArguments TapsArguments::of_gradient(const ResizeArguments& images, TapsOf taps_of) {
+  if (images.output.elements() == 0) return {images, {}, {}};
   const Sampling &rows = images.rows, &columns = images.columns;
   return {images, transposed(taps_of(rows), rows.original), transposed(taps_of(columns), columns.original)};
 }
