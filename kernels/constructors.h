@@ -40,13 +40,24 @@ inline Output assign_sub(const Scope& g, Argument ref, Argument value, bool use_
 inline Output atan(const Scope& g, Argument x) { return g.call("atan", {x}); }
 inline Output atan2(const Scope& g, Argument y, Argument x) { return g.call("atan2", {y, x}); }
 inline Output atanh(const Scope& g, Argument x) { return g.call("atanh", {x}); }
+inline Output audio_spectrogram(const Scope& g, Argument input, int64_t window_size, int64_t stride, bool magnitude_squared = false) { return g.call("audio_spectrogram", {input, window_size, stride, magnitude_squared}); }
 inline Output avg_pool(const Scope& g, Argument value, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC") { return g.call("avg_pool", {value, ksize, strides, padding, data_format}); }
 inline Output avg_pool_3d(const Scope& g, Argument input, const std::vector<int64_t>& ksize, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC") { return g.call("avg_pool_3d", {input, ksize, strides, padding, data_format}); }
 inline Output batch_matmul(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul", {x, y, adj_x, adj_y}); }
 inline Output batch_matmul_v2(const Scope& g, Argument x, Argument y, bool adj_x = false, bool adj_y = false) { return g.call("batch_matmul_v2", {x, y, adj_x, adj_y}); }
 inline Output batch_to_space_nd(const Scope& g, Argument input, Argument block_shape, Argument crops) { return g.call("batch_to_space_nd", {input, block_shape, crops}); }
+inline Output bessel_i0(const Scope& g, Argument x) { return g.call("bessel_i0", {x}); }
 inline Output bessel_i0e(const Scope& g, Argument x) { return g.call("bessel_i0e", {x}); }
+inline Output bessel_i1(const Scope& g, Argument x) { return g.call("bessel_i1", {x}); }
 inline Output bessel_i1e(const Scope& g, Argument x) { return g.call("bessel_i1e", {x}); }
+inline Output bessel_j0(const Scope& g, Argument x) { return g.call("bessel_j0", {x}); }
+inline Output bessel_j1(const Scope& g, Argument x) { return g.call("bessel_j1", {x}); }
+inline Output bessel_k0(const Scope& g, Argument x) { return g.call("bessel_k0", {x}); }
+inline Output bessel_k0e(const Scope& g, Argument x) { return g.call("bessel_k0e", {x}); }
+inline Output bessel_k1(const Scope& g, Argument x) { return g.call("bessel_k1", {x}); }
+inline Output bessel_k1e(const Scope& g, Argument x) { return g.call("bessel_k1e", {x}); }
+inline Output bessel_y0(const Scope& g, Argument x) { return g.call("bessel_y0", {x}); }
+inline Output bessel_y1(const Scope& g, Argument x) { return g.call("bessel_y1", {x}); }
 inline Output betainc(const Scope& g, Argument a, Argument b, Argument x) { return g.call("betainc", {a, b, x}); }
 inline Output bias_add(const Scope& g, Argument value, Argument bias, const std::string& data_format = "NHWC") { return g.call("bias_add", {value, bias, data_format}); }
 inline Output bincount(const Scope& g, Argument arr, Argument size, Argument weights) { return g.call("bincount", {arr, size, weights}); }
@@ -90,6 +101,7 @@ inline Output decode_jpeg(const Scope& g, Argument contents, int64_t channels = 
 inline Output decode_padded_raw(const Scope& g, Argument input_bytes, Argument fixed_length, DType out_type, bool little_endian = true) { return g.call("decode_padded_raw", {input_bytes, fixed_length, out_type, little_endian}); }
 inline Output decode_png(const Scope& g, Argument contents, int64_t channels = 0, DType dtype = DType::UInt8) { return g.call("decode_png", {contents, channels, dtype}); }
 inline Output decode_raw(const Scope& g, Argument bytes, DType out_type, bool little_endian = true) { return g.call("decode_raw", {bytes, out_type, little_endian}); }
+inline Output decode_wav(const Scope& g, Argument contents, int64_t desired_channels = -1, int64_t desired_samples = -1) { return g.call("decode_wav", {contents, desired_channels, desired_samples}); }
 inline Output dense_bincount(const Scope& g, Argument input, Argument size, Argument weights, bool binary_output = false) { return g.call("dense_bincount", {input, size, weights, binary_output}); }
 inline Output depth_to_space(const Scope& g, Argument input, int64_t block_size, const std::string& data_format = "NHWC") { return g.call("depth_to_space", {input, block_size, data_format}); }
 inline Output depthwise_conv2d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1}, const std::vector<int64_t>& explicit_paddings = {}) { return g.call("depthwise_conv2d", {input, filter, strides, padding, data_format, dilations, explicit_paddings}); }
@@ -108,6 +120,7 @@ inline Output elu(const Scope& g, Argument features) { return g.call("elu", {fea
 inline Output encode_base64(const Scope& g, Argument input, bool pad = false) { return g.call("encode_base64", {input, pad}); }
 inline Output encode_jpeg(const Scope& g, Argument image, int64_t quality = 95) { return g.call("encode_jpeg", {image, quality}); }
 inline Output encode_png(const Scope& g, Argument image, int64_t compression = -1) { return g.call("encode_png", {image, compression}); }
+inline Output encode_wav(const Scope& g, Argument audio, Argument sample_rate) { return g.call("encode_wav", {audio, sample_rate}); }
 inline Output ensure_shape(const Scope& g, Argument x, const PartialShape& shape) { return g.call("ensure_shape", {x, shape}); }
 inline Output equal(const Scope& g, Argument x, Argument y) { return g.call("equal", {x, y}); }
 inline Output erf(const Scope& g, Argument x) { return g.call("erf", {x}); }
@@ -202,6 +215,7 @@ inline Output max_pool_with_argmax(const Scope& g, Argument input, const std::ve
 inline Output maximum(const Scope& g, Argument x, Argument y) { return g.call("maximum", {x, y}); }
 inline Output mean(const Scope& g, Argument input) { return g.call("mean", {input}); }
 inline Output mean(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("mean", {input, axis, keep_dims}); }
+inline Output mfcc(const Scope& g, Argument spectrogram, Argument sample_rate, Argument upper_frequency_limit = {}, Argument lower_frequency_limit = {}, int64_t filterbank_channel_count = 40, int64_t dct_coefficient_count = 13) { return g.call("mfcc", {spectrogram, sample_rate, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count}); }
 inline Output min(const Scope& g, Argument input) { return g.call("min", {input}); }
 inline Output min(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("min", {input, axis, keep_dims}); }
 inline Output minimum(const Scope& g, Argument x, Argument y) { return g.call("minimum", {x, y}); }

@@ -23,6 +23,7 @@ inline size_t states_of(Rule rule) {
     case Rule::Lion:
     case Rule::AddSign:
     case Rule::PowerSign:
+    case Rule::Lars:
     case Rule::ProximalAdagrad: return 2;
     case Rule::AmsGrad:
     case Rule::CenteredRmsProp: return 4;
@@ -103,6 +104,18 @@ TROUPE_ANY void apply_signs(Rule rule, const RuleScalars<W>& k, RuleState<W>& s,
 }
 
 template <class W>
+TROUPE_ANY void apply_with_trust_ratio(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, W g) {
+  if (rule == Rule::Lars) {
+    s.a = k.momentum * s.a + (g + k.l2 * s.v);
+    s.v -= k.rate * s.a;
+    return;
+  }
+  s.a += (1 - k.beta1) * (g - s.a);
+  s.b += (1 - k.beta2) * (g * g - s.b);
+  s.v -= k.rate * (k.base * s.a / (std::sqrt(s.b) + k.epsilon) + k.l2 * s.v);
+}
+
+template <class W>
 TROUPE_ANY void apply_rms_prop(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, W g) {
   const W part = 1 - k.decay;
   if (rule == Rule::RmsProp) {
@@ -175,6 +188,8 @@ TROUPE_ANY void apply_rule(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, 
     case Rule::Lion:
     case Rule::AddSign:
     case Rule::PowerSign: return apply_signs(rule, k, s, g);
+    case Rule::Lars:
+    case Rule::Lamb: return apply_with_trust_ratio(rule, k, s, g);
     case Rule::RmsProp:
     case Rule::CenteredRmsProp: return apply_rms_prop(rule, k, s, g);
     case Rule::Adadelta: return apply_adadelta(k, s, g);

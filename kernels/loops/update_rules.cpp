@@ -164,6 +164,27 @@ struct LionRule {
   }
 };
 
+struct LarsRule {
+  static constexpr size_t states = 2;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    const V decayed = hn::MulAdd(hn::Set(d, k.l2), s.v, g);
+    s.a = hn::MulAdd(hn::Set(d, k.momentum), s.a, decayed);
+    s.v = hn::NegMulAdd(hn::Set(d, k.rate), s.a, s.v);
+  }
+};
+
+struct LambRule {
+  static constexpr size_t states = 3;
+  template <class D, class T, class V>
+  void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
+    average_squares(d, k, s, g);
+    const V divisor = hn::Add(hn::Sqrt(s.b), hn::Set(d, k.epsilon));
+    const V update = hn::MulAdd(hn::Set(d, k.l2), s.v, hn::Div(hn::Mul(hn::Set(d, k.base), s.a), divisor));
+    s.v = hn::NegMulAdd(hn::Set(d, k.rate), update, s.v);
+  }
+};
+
 struct AddSignRule {
   static constexpr size_t states = 2;
   template <class D, class T, class V>
@@ -324,6 +345,8 @@ void apply(Rule rule, const RuleScalars<T>& scalars, const RuleArrays<T>& arrays
     case Rule::Lion: return apply_range<LionRule>(scalars, arrays, begin, end);
     case Rule::AddSign: return apply_range<AddSignRule>(scalars, arrays, begin, end);
     case Rule::PowerSign: return apply_range<PowerSignRule>(scalars, arrays, begin, end);
+    case Rule::Lars: return apply_range<LarsRule>(scalars, arrays, begin, end);
+    case Rule::Lamb: return apply_range<LambRule>(scalars, arrays, begin, end);
     case Rule::RmsProp: return apply_range<RmsPropRule>(scalars, arrays, begin, end);
     case Rule::CenteredRmsProp: return apply_range<CenteredRmsPropRule>(scalars, arrays, begin, end);
     case Rule::Adadelta: return apply_range<AdadeltaRule>(scalars, arrays, begin, end);

@@ -26,7 +26,11 @@ enum class Rule : uint8_t {
   Lion,          ///< v -= rate sign(beta1 a + (1 - beta1) g); a += (1 - beta2) (g - a)
   AddSign,       ///< a += (1 - beta1) (g - a); v -= rate (base + decay sign(a) sign(g)) g
   PowerSign,     ///< a += (1 - beta1) (g - a); v -= rate exp(base decay sign(a) sign(g)) g
-  RmsProp,       ///< a += (1 - decay) (g^2 - a); b = momentum b + rate g / sqrt(a + epsilon); v -= b
+  Lars,  ///< a = momentum a + g + l2 v; v -= rate a; the rate includes the trust ratio (trust_ratio.h)
+  /// a, b as Adam's; v -= rate (base a / (sqrt(b) + epsilon) + l2 v). The rate includes the trust ratio, base and epsilon the bias
+  /// correction.
+  Lamb,
+  RmsProp,  ///< a += (1 - decay) (g^2 - a); b = momentum b + rate g / sqrt(a + epsilon); v -= b
   /// a += (1 - decay) (g - a); b += (1 - decay) (g^2 - b); c = momentum c + rate g / sqrt(b - a^2 + epsilon); v -= c
   CenteredRmsProp,
   /// a = decay a + (1 - decay) g^2; u = sqrt(b + epsilon) / sqrt(a + epsilon) g; b = decay b + (1 - decay) u^2; v -= rate u

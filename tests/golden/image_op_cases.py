@@ -195,6 +195,23 @@ def suppression():
     case("NonMaxSuppressionWithOverlaps", zeros([2, 3]), zeros([2]), i32(3), some, none, fails=True)
 
 
+def combined_suppression():
+    boxes, scores = mixed([2, 12, 1, 4], low=-0.2, high=1.2), mixed([2, 12, 3], low=0, high=1)
+    each = mixed([2, 12, 3, 4], low=0, high=1, seed=7)
+    for shown, per_class, most, pads, clips in itertools.product((boxes, each), (1, 4), (2, 9, 30), (False, True), (False, True)):
+        case("CombinedNonMaxSuppression", shown, scores, i32(per_class), i32(most), f32(0.4), f32(0.3), pad_per_class=pads, clip_boxes=clips)
+    case("CombinedNonMaxSuppression", boxes, scores, i32(12), i32(40), f32(0.1), f32(0))
+    case("CombinedNonMaxSuppression", boxes, scores, i32(12), i32(40), f32(1), f32(2))
+    case("CombinedNonMaxSuppression", zeros([0, 12, 1, 4]), zeros([0, 12, 3]), i32(2), i32(4), f32(0.5), f32(0))
+    sizes = i32(2), i32(4), f32(0.5), f32(0)
+    for wrong in ((boxes[0], scores), (boxes, scores[0]), (boxes[:1], scores), (boxes[:, :5], scores), (each[:, :, :2], scores),
+                  (boxes[..., :3], scores)):
+        case("CombinedNonMaxSuppression", *wrong, *sizes, fails=True)
+    for per_class, most, overlap in ((0, 4, 0.5), (-1, 4, 0.5), (2, 0, 0.5), (2, -2, 0.5), (2, 4, -0.5), (2, 4, 1.5)):
+        case("CombinedNonMaxSuppression", boxes, scores, i32(per_class), i32(most), f32(overlap), f32(0), fails=True)
+    case("CombinedNonMaxSuppression", boxes, scores, i32([2]), i32(4), f32(0.5), f32(0), fails=True)
+
+
 def drawing():
     boxes = f32([[[0, 0, 1, 1], [0.3, 0.2, 0.7, 0.8], [-1, 0.5, 0.5, 2], [0.9, 0.9, 0.1, 0.1], [2, 2, 3, 3], [0.5, 0.5, 0.5, 0.5],
                   [-9, -9, -8, -8], [NAN, 0, 1, 1]]])
@@ -255,4 +272,4 @@ def projecting():
     case("ImageProjectiveTransformV3", one, HORIZON, size, f32([0]), **nearest, fails=True)
 
 
-FAMILIES = (resizing, resizing_gradients, scaling, cropping, colors, contrast, suppression, drawing, glimpses, projecting)
+FAMILIES = (resizing, resizing_gradients, scaling, cropping, colors, contrast, suppression, combined_suppression, drawing, glimpses, projecting)

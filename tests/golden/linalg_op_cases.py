@@ -2,7 +2,7 @@
 import numpy
 
 from op_cases import CLOSE, case
-from reference import COMPLEX, INF, NAN, c64, f32, f64, i32, mixed, name_of, ramp, zeros
+from reference import COMPLEX, INF, NAN, c64, f32, f64, i32, mixed, name_of, ramp, tensorflow_outputs, zeros
 
 WIDE = (numpy.float32, numpy.float64)
 ALL = WIDE + tuple(COMPLEX)
@@ -142,6 +142,24 @@ def decompositions():
         case("SelfAdjointEigV2", zeros(shape), fails=True)
 
 
+def general_eigenvalues():
+    for dtype in ALL:
+        if name_of(dtype) == "float16":
+            continue
+        results = numpy.complex128 if dtype in (numpy.float64, numpy.complex128) else numpy.complex64
+        triangle = numpy.triu(numpy.array([[4, 1, 2], [0, 1, 3], [0, 0, -2]])).astype(dtype)
+        turning = numpy.array([[[0, -1], [1, 0]], [[2, 1], [-3, 1]]]).astype(dtype)
+        for matrix, vectors in ((triangle, True), (triangle, False), (turning, False), (strong([2, 5, 5], dtype), False)):
+            ours = {} if vectors else {"ours": [tensorflow_outputs("Eig", (matrix,), {"Tout": results})[0], zeros([0], results)],
+                                       "why": "without vectors an empty vector takes their place, as TensorFlow's shape function says"}
+            case("Eig", matrix, Tout=results, compute_v=vectors, **ours, **near(dtype, 256))
+    case("Eig", zeros([0, 0]), Tout=numpy.complex64)
+    case("Eig", zeros([0, 2, 2]), Tout=numpy.complex64)
+    for shape in ([2], [2, 3]):
+        case("Eig", zeros(shape), Tout=numpy.complex64, fails=True)
+    case("Eig", f32([[NAN, 1], [1, 1]]), Tout=numpy.complex64, fails=True)
+
+
 def factors():
     for dtype in ALL:
         for index in (numpy.int32, numpy.int64):
@@ -231,4 +249,4 @@ def transforms():
             case(op + suffix, zeros([2, 2, 2], dtype), i32(1), fails=True)
 
 
-FAMILIES = (complex_numbers, squares, equations, decompositions, factors, functions_of_matrices, tridiagonal, transforms)
+FAMILIES = (complex_numbers, squares, equations, decompositions, general_eigenvalues, factors, functions_of_matrices, tridiagonal, transforms)

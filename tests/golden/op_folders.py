@@ -20,7 +20,7 @@ ONE_OUTPUT = {"SoftmaxCrossEntropyWithLogits"}  # TensorFlow leaves out what the
 KNOWN_SHAPES = {"BatchToSpaceND", "ParallelConcat", "SpaceToBatchND", "FusedPadConv2D"}  # of which TensorFlow wants to know the shapes of the inputs
 MATRIX_FIRST = {"SparseToDense"}  # TensorFlow's gradient takes the first input to be a matrix
 # Attributes that Troupe refuses when it makes the graph, TensorFlow when it runs it.
-EARLY = {"AsString", "ScaleAndTranslate", "ScaleAndTranslateGrad", "StaticRegexFullMatch", "StaticRegexReplace", "StringLower", "StringToHashBucketStrong", "StringUpper",
+EARLY = {"AsString", "AudioSpectrogram", "DecodeWav", "Mfcc", "ScaleAndTranslate", "ScaleAndTranslateGrad", "StaticRegexFullMatch", "StaticRegexReplace", "StringLower", "StringToHashBucketStrong", "StringUpper",
          "UnicodeDecode", "UnicodeDecodeWithOffsets"}
 SAME_SHAPES = {"SoftmaxCrossEntropyWithLogits"}  # of TensorFlow's gradients, which do not sum over what was broadcast
 

@@ -76,6 +76,14 @@ def others():
         case("NextAfter", column, column.reshape(1, -1))
 
 
+def bessel():
+    for name, dtype in itertools.product(["I0", "I1", "J0", "J1", "K0", "K0e", "K1", "K1e", "Y0", "Y1"], FLOATS):
+        rounded = {"close": 16 * CLOSE[name_of(dtype)], "near": 16 * CLOSE[name_of(dtype)]}
+        case("Bessel" + name, mixed([2, 9], dtype, 0.05, 9), **rounded)
+        case("Bessel" + name, numpy.array([0.5, 1, 2, 2.5, 8, NAN] + ([-1, -3, 0] if name[0] in "IJ" else []), dtype=dtype), **rounded)
+        case("Bessel" + name, zeros([0, 3], dtype))
+
+
 def segments():
     rows = mixed([4, 3], seed=9)
     ids = i32([0, 1, 1, 3])
@@ -121,4 +129,4 @@ def limits():
     case("ClipByValue", t, f32(1), f32([[1], [2]]), fails=True)
 
 
-FAMILIES = (trigonometric, zero_safe, gamma, others, segments, bits, limits)
+FAMILIES = (trigonometric, zero_safe, gamma, others, bessel, segments, bits, limits)

@@ -15,9 +15,9 @@ namespace {
 // Random numbers are Troupe's own; so are the ends of partitions, and updates in rounds. No client of TensorFlow builds a
 // StackCloseV2, and none has built a PlaceholderV2 or a TopK since TensorFlow deprecated them. TensorFlow has
 // MaxPoolGradGradWithArgmax on GPUs only and no CompareAndBitpack any more. It has no gradient descent, Adam, AdaMax, AddSign and
-// PowerSign on rows, AMSGrad on resources alone, and no Lion. It refuses BatchNormWithGlobalNormalization and most readers
-// without V2 in new graphs. No case has files to read, a time, or a handle of a session tensor, which is another one in every
-// session.
+// PowerSign on rows, AMSGrad on resources alone, and no LAMB, LARS and Lion. It refuses BatchNormWithGlobalNormalization and most
+// readers without V2 in new graphs. No case has files to read, a time, or a handle of a session tensor, which is another one in
+// every session.
 // Fused ops are compared with those that they replace (fuse_test.cpp).
 const std::set<std::string> without_case = {"MaxPoolGradGradWithArgmax",
                                             "PlaceholderV2",
@@ -100,6 +100,10 @@ const std::set<std::string> without_case = {"MaxPoolGradGradWithArgmax",
                                             "ApplyAdamWithAmsgrad",
                                             "SparseApplyAdamWithAmsgrad",
                                             "ResourceSparseApplyAdamWithAmsgrad",
+                                            "ApplyLamb",
+                                            "ResourceApplyLamb",
+                                            "ApplyLars",
+                                            "ResourceApplyLars",
                                             "ApplyLion",
                                             "ResourceApplyLion",
                                             "SparseApplyLion",

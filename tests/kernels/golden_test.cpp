@@ -158,6 +158,8 @@ BOOST_AUTO_TEST_CASE(every_op_with_a_kernel_has_a_case) {
                                 "SparseApplyAdaMax",
                                 "ApplyAdamWithAmsgrad",
                                 "SparseApplyAdamWithAmsgrad",
+                                "ApplyLamb",
+                                "ApplyLars",
                                 "ApplyLion",
                                 "SparseApplyLion",
                                 "SparseApplyAddSign",

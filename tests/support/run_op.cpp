@@ -66,6 +66,7 @@ bool has_counted_entries(const std::string& op) {
                                                  "DecodeImage",
                                                  "DecodeJpeg",
                                                  "DecodePng",
+                                                 "DecodeWav",
                                                  "DenseCountSparseOutput",
                                                  "DenseToDenseSetOperation",
                                                  "DenseToSparseSetOperation",

@@ -1,21 +1,13 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/ops/file_numbers.h"
 #include "kernels/ops/images/codecs.h"
 
 namespace troupe {
 namespace {
 
 constexpr size_t header_size = 32;  ///< of what is read here
-
-/// A number of the header, whose lowest byte comes first.
-template <class T>
-T number_at(std::string_view bytes, size_t at) {
-  T value = 0;
-  for (size_t i = 0; i < sizeof(T); ++i)
-    value = static_cast<T>(value | static_cast<T>(static_cast<uint8_t>(bytes[at + i])) << 8 * i);
-  return value;
-}
 
 struct BmpHeader {
   int64_t pixels_at = 0, width = 0, height = 0, channels = 0;

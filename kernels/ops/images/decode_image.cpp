@@ -8,8 +8,8 @@
 // Elements are bytes. As words of 16 bits those of a PNG are scaled to its depth, and bytes of other formats are multiplied by 256;
 // as floats they are in [0, 1]. `channels` of 0 are those of the file.
 #include "kernels/core/arguments.h"
+#include "kernels/ops/file_kernel.h"
 #include "kernels/ops/images/codecs.h"
-#include "kernels/ops/images/file_kernel.h"
 
 namespace troupe {
 namespace {
@@ -22,13 +22,6 @@ std::string_view name(ImageFormat format) {
 Status check_channels(int64_t channels) {
   if (channels == 0 || channels == 1 || channels == 3 || channels == 4) return {};
   return invalid_argument("channels is " + std::to_string(channels) + ", expected 0, 1, 3 or 4");
-}
-
-Result<std::string_view> contents_of(const KernelContext& context) {
-  const Tensor& contents = context.input(0);
-  if (!contents.shape().is_scalar())
-    return invalid_argument("contents of shape " + contents.shape().text() + " must be a scalar");
-  return std::string_view(contents.as<std::string>()[0]);
 }
 
 template <class T>

@@ -4,8 +4,8 @@
 //   EncodePng(image)                             1 to 4 channels; of images [..., height, width, channels] one file each
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
+#include "kernels/ops/file_kernel.h"
 #include "kernels/ops/images/codecs.h"
-#include "kernels/ops/images/file_kernel.h"
 
 namespace troupe {
 namespace {

@@ -9,16 +9,14 @@
 //                                                              the score, by the factor exp(-overlap^2 / (2 sigma)) (Bodla et al.,
 //                                                              "Soft-NMS", 2017); and the scores of those that are kept
 //   NonMaxSuppressionWithOverlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold)   overlaps [n, n]
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
-#include <queue>
 
 #include "graph/build/shape_context.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/checked_kernel.h"
 #include "kernels/core/type_dispatch.h"
+#include "kernels/ops/images/suppression.h"
 
 namespace troupe {
 namespace {
@@ -26,11 +24,9 @@ namespace {
 struct SuppressionArguments {
   const Tensor& boxes;  ///< or overlaps
   const Tensor& scores;
-  int64_t most;  ///< boxes to be kept
-  float overlap, score, sigma;
+  SuppressionLimits limits;
   bool pads;
-  std::vector<int32_t> kept = {};
-  std::vector<float> kept_scores = {};
+  KeptBoxes kept = {};
   std::vector<Tensor*> outputs = {};
 };
 
@@ -41,15 +37,13 @@ float number_of(const Tensor& tensor) {
   return tensor.dtype() == DType::Half ? static_cast<float>(tensor.as<Half>()[0]) : tensor.as<float>()[0];
 }
 
-Status check_thresholds(const SuppressionArguments& arguments, const Node& node) {
-  if (arguments.most < 0)
-    return invalid_argument("max_output_size is " + std::to_string(arguments.most) +
+Status check_limits(const SuppressionLimits& limits, const Node& node) {
+  if (limits.most < 0)
+    return invalid_argument("max_output_size is " + std::to_string(limits.most) +
                             ", it must not be negative");
-  if (!takes_overlaps(node) && !(arguments.overlap >= 0 && arguments.overlap <= 1))
-    return invalid_argument("iou_threshold is " + std::to_string(arguments.overlap) +
-                            ", it must be in [0, 1]");
-  if (!(arguments.sigma >= 0))
-    return invalid_argument("soft_nms_sigma is " + std::to_string(arguments.sigma) +
+  if (!takes_overlaps(node)) TROUPE_RETURN_IF_FAILED(check_overlap_limit(limits.overlap));
+  if (!(limits.sigma >= 0))
+    return invalid_argument("soft_nms_sigma is " + std::to_string(limits.sigma) +
                             ", it must not be negative");
   return {};
 }
@@ -78,95 +72,31 @@ Result<SuppressionArguments> check_suppression(KernelContext& context) {
   };
   const AttrValue *const pads = node.attrs.find("pad_to_max_output_size"), *const overlap = node.attrs.find(
                                                                                "iou_threshold");
-  SuppressionArguments arguments{context.input(0),
-                                 context.input(1),
-                                 context.input(2).as<int32_t>()[0],
-                                 overlap ? std::get<float>(*overlap) : number(3, 0),
-                                 number(4, std::numeric_limits<float>::lowest()),
-                                 number(5, 0),
-                                 pads && std::get<bool>(*pads)};
-  TROUPE_RETURN_IF_FAILED(check_thresholds(arguments, node));
+  SuppressionArguments arguments{
+      context.input(0),
+      context.input(1),
+      {context.input(2).as<int32_t>()[0], overlap ? std::get<float>(*overlap) : number(3, 0),
+       number(4, std::numeric_limits<float>::lowest()), number(5, 0)},
+      pads && std::get<bool>(*pads)};
+  TROUPE_RETURN_IF_FAILED(check_limits(arguments.limits, node));
   return arguments;
-}
-
-// ---- Overlaps
-
-struct Box {
-  float top, left, bottom, right;
-  float area() const { return (bottom - top) * (right - left); }
-};
-
-template <class T>
-Box box_at(const T* boxes, size_t i) {
-  const auto at = [&](size_t k) { return static_cast<float>(boxes[4 * i + k]); };
-  return {std::min(at(0), at(2)), std::min(at(1), at(3)), std::max(at(0), at(2)), std::max(at(1), at(3))};
-}
-
-float overlap_of(const Box& a, const Box& b) {
-  if (a.area() <= 0 || b.area() <= 0) return 0;
-  const float height = std::max(std::min(a.bottom, b.bottom) - std::max(a.top, b.top), 0.0F),
-              width = std::max(std::min(a.right, b.right) - std::max(a.left, b.left), 0.0F);
-  const float shared = height * width;
-  return shared / (a.area() + b.area() - shared);
 }
 
 // ---- Selection
 
-/// A box that may be kept. `seen` is how many of those that are kept have lowered its score.
-struct Candidate {
-  int32_t box;
-  float score;
-  size_t seen;
-
-  friend bool operator<(const Candidate& a, const Candidate& b) {
-    return a.score < b.score || (a.score == b.score && a.box > b.box);
-  }
-};
-
-/// Lowers the score of a candidate for each box kept since it was last seen. Returns false if it is dropped.
-template <class Overlap>
-bool survives(Candidate& candidate, const SuppressionArguments& arguments, const Overlap& overlap) {
-  const bool soft = arguments.sigma > 0;
-  const float scale = soft ? -0.5F / arguments.sigma : 0;
-  for (size_t j = arguments.kept.size(); j-- > candidate.seen;) {
-    const float common = overlap(candidate.box, arguments.kept[j]);
-    if (soft)
-      candidate.score *= std::exp(scale * common * common);
-    else if (common > arguments.overlap)
-      return false;
-    if (!(candidate.score > arguments.score)) return false;  // NaN, too
-  }
-  candidate.seen = arguments.kept.size();
-  return true;
-}
-
 template <class T, class Overlap>
 void select(SuppressionArguments& arguments, const Overlap& overlap) {
   const auto scores = arguments.scores.as<T>();
-  std::vector<Candidate> all;
-  for (size_t i = 0; i < scores.size(); ++i)
-    if (const auto score = static_cast<float>(scores[i]); score > arguments.score)
-      all.push_back({static_cast<int32_t>(i), score, 0});
-  std::priority_queue<Candidate> queue({}, std::move(all));
-  while (static_cast<int64_t>(arguments.kept.size()) < arguments.most && !queue.empty()) {
-    Candidate next = queue.top();
-    queue.pop();
-    const float before = next.score;
-    if (!survives(next, arguments, overlap)) continue;
-    if (next.score != before) {
-      queue.push(next);
-      continue;
-    }
-    arguments.kept.push_back(next.box);
-    arguments.kept_scores.push_back(next.score);
-  }
+  arguments.kept = select_boxes(
+      scores.size(), arguments.limits, [&](size_t i) { return static_cast<float>(scores[i]); }, overlap);
 }
 
 void measure_suppression(SuppressionArguments& arguments, DeviceContext&) {
   with_type(TypeList<float, Half>{}, arguments.boxes.dtype(), [&]<class T>(std::type_identity<T>) {
     const T* const boxes = arguments.boxes.as<T>().data();
     select<T>(arguments, [&](int32_t i, int32_t j) {
-      return overlap_of(box_at(boxes, static_cast<size_t>(i)), box_at(boxes, static_cast<size_t>(j)));
+      return overlap_of(box_at(boxes + 4 * static_cast<size_t>(i)),
+                        box_at(boxes + 4 * static_cast<size_t>(j)));
     });
   });
 }
@@ -181,9 +111,9 @@ void measure_with_overlaps(SuppressionArguments& arguments, DeviceContext&) {
 
 /// The outputs are the numbers, in V5 the scores, and from V4 on their count.
 Status allocate_suppression(SuppressionArguments& arguments, KernelContext& context) {
-  const auto kept = static_cast<int64_t>(arguments.kept.size());
+  const auto kept = static_cast<int64_t>(arguments.kept.boxes.size());
   TROUPE_ASSIGN(const Shape shape,
-                Shape::make(std::array{arguments.pads ? arguments.most : kept}, DType::Int32));
+                Shape::make(std::array{arguments.pads ? arguments.limits.most : kept}, DType::Int32));
   const size_t outputs = context.node().output_types.size();
   for (size_t i = 0; i < outputs; ++i) {
     TROUPE_ASSIGN(Tensor* const output, context.output(i, i != 0 && i + 1 == outputs ? Shape{} : shape));
@@ -199,11 +129,12 @@ void write_padded(const std::vector<From>& values, std::span<T> to) {
 
 void compute_suppression(const SuppressionArguments& arguments, DeviceContext&) {
   const auto& outputs = arguments.outputs;
-  write_padded(arguments.kept, outputs[0]->write<int32_t>());
-  if (outputs.size() > 1) outputs.back()->write<int32_t>()[0] = static_cast<int32_t>(arguments.kept.size());
+  write_padded(arguments.kept.boxes, outputs[0]->write<int32_t>());
+  if (outputs.size() > 1)
+    outputs.back()->write<int32_t>()[0] = static_cast<int32_t>(arguments.kept.boxes.size());
   if (outputs.size() < 3) return;
   with_type(TypeList<float, Half>{}, outputs[1]->dtype(), [&]<class T>(std::type_identity<T>) {
-    write_padded(arguments.kept_scores, outputs[1]->write<T>());
+    write_padded(arguments.kept.scores, outputs[1]->write<T>());
   });
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "graph/build/gradients.h"
+#include "kernels/constructors.h"
 #include "kernels/core/arguments.h"
 
 namespace troupe {
@@ -147,6 +148,13 @@ OpDefBuilder resize_gradient_op(const char* name, const char* types) {
       .attr("align_corners: bool = false")
       .attr("half_pixel_centers: bool = false")
       .shape(resize_gradient_shape);
+}
+
+void set_second_gradient(GradientContext& context, const char* resize) {
+  const Scope& scope = context.scope();
+  const auto at = [&](int64_t i) { return integer_constants(scope, std::array{i}); };
+  const Output size = slice(scope, shape_of(scope, context.input(0)), at(1), at(2));
+  context.set(0, scope.add_one(resize, {context.gradient(), size}, sampling_attrs(context)));
 }
 
 Attributes sampling_attrs(const GradientContext& context) {

@@ -60,6 +60,9 @@ Status resize_gradient_shape(ShapeContext& context);  ///< the shape of input 1
 OpDefBuilder resize_op(const char* name, const std::string& output);
 /// Begins the definition of its gradient by the images, whose types are `types`.
 OpDefBuilder resize_gradient_op(const char* name, const char* types);
+/// Sets the gradient of the op that resize_gradient_op() defines by its first input, which is linear: `resize` is the op whose
+/// gradient it is.
+void set_second_gradient(GradientContext& context, const char* resize);
 /// Returns the attributes that say where pixels lie, for the op that computes the gradient.
 Attributes sampling_attrs(const GradientContext& context);
 

@@ -54,6 +54,8 @@ void bicubic_gradient(GradientContext& context) {
       0, scope.add_one("ResizeBicubicGrad", {context.gradient(), context.input(0)}, sampling_attrs(context)));
 }
 
+void second_bicubic_gradient(GradientContext& context) { set_second_gradient(context, "ResizeBicubic"); }
+
 }  // namespace
 
 Result<TapsArguments> check_bicubic(KernelContext& context) {
@@ -70,7 +72,7 @@ void add_resize_bicubic_ops(OpLibrary& library) {
   library.op(resize_op("ResizeBicubic", "float")
                  .constructor("resize_bicubic(images, size, align_corners, half_pixel_centers)")
                  .gradient(bicubic_gradient));
-  library.op(resize_gradient_op("ResizeBicubicGrad", "T: {float, double}"));
+  library.op(resize_gradient_op("ResizeBicubicGrad", "T: {float, double}").gradient(second_bicubic_gradient));
   library.kernel(cpu_kernel("ResizeBicubic", check_bicubic, sum_taps));
   library.kernel(cpu_kernel("ResizeBicubicGrad", check_bicubic_gradient, sum_taps));
 }

@@ -66,6 +66,8 @@ void bilinear_gradient(GradientContext& context) {
                                sampling_attrs(context)));
 }
 
+void second_bilinear_gradient(GradientContext& context) { set_second_gradient(context, "ResizeBilinear"); }
+
 }  // namespace
 
 Taps linear_taps(const Sampling& sampling) {
@@ -88,8 +90,8 @@ void add_resize_bilinear_ops(OpLibrary& library) {
   library.op(resize_op("ResizeBilinear", "float")
                  .constructor("resize_bilinear(images, size, align_corners, half_pixel_centers)")
                  .gradient(bilinear_gradient));
-  library.op(
-      resize_gradient_op("ResizeBilinearGrad", "T: {float, bfloat16, half, double}").not_differentiable());
+  library.op(resize_gradient_op("ResizeBilinearGrad", "T: {float, bfloat16, half, double}")
+                 .gradient(second_bilinear_gradient));
   library.kernel(cpu_kernel("ResizeBilinear", check_resize, compute_bilinear));
   library.kernel(cpu_kernel("ResizeBilinearGrad", check_bilinear_gradient, sum_taps));
 }

@@ -141,6 +141,10 @@ void nearest_gradient(GradientContext& context) {
       0, scope.add_one("ResizeNearestNeighborGrad", {context.gradient(), size}, sampling_attrs(context)));
 }
 
+void second_nearest_gradient(GradientContext& context) {
+  set_second_gradient(context, "ResizeNearestNeighbor");
+}
+
 }  // namespace
 
 void add_resize_nearest_ops(OpLibrary& library) {
@@ -154,7 +158,8 @@ void add_resize_nearest_ops(OpLibrary& library) {
                  .attr("T: {uint8, int8, int32, half, float, double, bfloat16}")
                  .attr("align_corners: bool = false")
                  .attr("half_pixel_centers: bool = false")
-                 .shape(resize_shape));
+                 .shape(resize_shape)
+                 .gradient(second_nearest_gradient));
   library.kernel(cpu_kernel("ResizeNearestNeighbor", check_resize, compute_nearest));
   library.kernel(
       cpu_kernel("ResizeNearestNeighborGrad", check_resize_gradient_to_size, compute_nearest_gradient));

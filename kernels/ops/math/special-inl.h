@@ -42,16 +42,76 @@ struct Erfinv {
     return Ndtri::apply((x + T(1)) / T(2)) / std::numbers::sqrt2_v<T>;
   }
 };
+struct BesselI0 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_i0(x);
+  }
+};
 struct BesselI0e {
   template <class T>
   TROUPE_ANY static T apply(T x) {
     return Eigen::numext::bessel_i0e(x);
   }
 };
+struct BesselI1 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_i1(x);
+  }
+};
 struct BesselI1e {
   template <class T>
   TROUPE_ANY static T apply(T x) {
     return Eigen::numext::bessel_i1e(x);
+  }
+};
+struct BesselJ0 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_j0(x);
+  }
+};
+struct BesselJ1 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_j1(x);
+  }
+};
+struct BesselK0 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_k0(x);
+  }
+};
+struct BesselK0e {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_k0e(x);
+  }
+};
+struct BesselK1 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_k1(x);
+  }
+};
+struct BesselK1e {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_k1e(x);
+  }
+};
+struct BesselY0 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_y0(x);
+  }
+};
+struct BesselY1 {
+  template <class T>
+  TROUPE_ANY static T apply(T x) {
+    return Eigen::numext::bessel_y1(x);
   }
 };
 struct Rint {

@@ -7,7 +7,8 @@
 //   RandomGammaGrad(alpha, sample)  the derivative by alpha of a sample of the gamma distribution (Figurnov, Mohamed, Mnih 2018)
 //   Betainc(a, b, x)              the regularised incomplete beta function; inputs that are not scalars have the same shape
 //   Ndtri(x), Erfinv(x)           the quantile function of the normal distribution; the inverse of Erf
-//   BesselI0e(x), BesselI1e(x)    the modified Bessel functions of order 0 and 1, times exp(-|x|)
+//   BesselJ0, J1, Y0, Y1(x)       the Bessel functions of the first and second kind, of order 0 and 1
+//   BesselI0, I1, K0, K1(x)       the modified ones; I0e and I1e are times exp(-|x|), K0e and K1e times exp(x)
 //   Rint(x)                       x rounded to an integer; halves are rounded to even
 //   NextAfter(x1, x2)             the next float or double after x1 in the direction of x2
 // Eigen computes most of them; outside their domains they are NaN.
@@ -77,22 +78,30 @@ void erfinv_gradient(GradientContext& context) {
   context.set(0, mul(scope, context.gradient(), mul(scope, slope, std::sqrt(std::numbers::pi) / 2)));
 }
 
-void bessel_i0e_gradient(GradientContext& context) {
-  const Scope& scope = context.scope();
-  const Output x = context.input(0), y = context.output(0);
-  const Output slope = sub(scope, bessel_i1e(scope, x), mul(scope, sign(scope, x), y));
-  context.set(0, mul(scope, context.gradient(), slope));
+/// Returns y / x, of which the limit at 0 is 1/2: for J1, I1 and I1e.
+Output ratio_at_zero_too(const Scope& scope, Output y, Output x) {
+  const Output zero = equal(scope, x, zeros_like(scope, x)), ones = ones_like(scope, x);
+  return where(scope, zero, mul(scope, ones, 0.5), div(scope, y, where(scope, zero, ones, x)));
 }
 
-/// The derivative is I0e(x) - y (sign(x) + 1 / x), whose limit at 0 is 1/2.
-void bessel_i1e_gradient(GradientContext& context) {
+/// Of f0 and f1, the functions of order 0 and 1 of a kind, the derivatives are f0' = -f1, of kind I f1, and f1' = f0 - f1 / x, of
+/// kind K -f0 - f1 / x. A factor exp(-|x|) or exp(x) adds the function itself, times the derivative of the exponent.
+void bessel_gradient(GradientContext& context) {
   const Scope& scope = context.scope();
+  std::string other_op = context.node().type();  // such as BesselI0e
+  const char kind = other_op[6];
+  const bool is_first = other_op[7] == '1', is_scaled = other_op.ends_with('e');
+  other_op[7] = is_first ? '0' : '1';
   const Output x = context.input(0), y = context.output(0);
-  const Output zero = equal(scope, x, zeros_like(scope, x)), ones = ones_like(scope, x);
-  const Output safe = where(scope, zero, ones, x);
-  const Output slope = sub(scope, bessel_i0e(scope, safe),
-                           mul(scope, y, add(scope, sign(scope, safe), reciprocal(scope, safe))));
-  context.set(0, mul(scope, context.gradient(), where(scope, zero, mul(scope, ones, 0.5), slope)));
+  Output slope = scope.add_one(other_op, {x});
+  if (is_first ? kind == 'K' : kind != 'I') slope = neg(scope, slope);
+  if (is_first && (kind == 'I' || kind == 'J'))
+    slope = sub(scope, slope, ratio_at_zero_too(scope, y, x));
+  else if (is_first)
+    slope = sub(scope, slope, div(scope, y, x));
+  if (is_scaled)
+    slope = kind == 'K' ? add(scope, slope, y) : sub(scope, slope, mul(scope, sign(scope, x), y));
+  context.set(0, mul(scope, context.gradient(), slope));
 }
 
 /// Sets the gradient of input 1 alone: the derivative by input 0 has no closed form.
@@ -192,12 +201,29 @@ void add_unary(OpLibrary& library) {
   library.kernel(unary<Ndtri>("Ndtri"));
   library.op(unary_op("Erfinv", "erfinv").gradient(erfinv_gradient));
   library.kernel(unary<Erfinv>("Erfinv"));
-  library.op(unary_op("BesselI0e", "bessel_i0e").gradient(bessel_i0e_gradient));
-  library.kernel(unary<BesselI0e>("BesselI0e"));
-  library.op(unary_op("BesselI1e", "bessel_i1e").gradient(bessel_i1e_gradient));
-  library.kernel(unary<BesselI1e>("BesselI1e"));
   library.op(unary_op("Rint", "rint").not_differentiable());
   library.kernel(unary<Rint>("Rint"));
+}
+
+template <class Function>
+void add_bessel(OpLibrary& library, const char* name, const char* constructor) {
+  library.op(unary_op(name, constructor).gradient(bessel_gradient));
+  library.kernel(unary<Function>(name));
+}
+
+void add_bessel_functions(OpLibrary& library) {
+  add_bessel<BesselI0>(library, "BesselI0", "bessel_i0");
+  add_bessel<BesselI0e>(library, "BesselI0e", "bessel_i0e");
+  add_bessel<BesselI1>(library, "BesselI1", "bessel_i1");
+  add_bessel<BesselI1e>(library, "BesselI1e", "bessel_i1e");
+  add_bessel<BesselJ0>(library, "BesselJ0", "bessel_j0");
+  add_bessel<BesselJ1>(library, "BesselJ1", "bessel_j1");
+  add_bessel<BesselK0>(library, "BesselK0", "bessel_k0");
+  add_bessel<BesselK0e>(library, "BesselK0e", "bessel_k0e");
+  add_bessel<BesselK1>(library, "BesselK1", "bessel_k1");
+  add_bessel<BesselK1e>(library, "BesselK1e", "bessel_k1e");
+  add_bessel<BesselY0>(library, "BesselY0", "bessel_y0");
+  add_bessel<BesselY1>(library, "BesselY1", "bessel_y1");
 }
 
 void add_binary(OpLibrary& library) {
@@ -236,6 +262,7 @@ Result<BetaincArguments> check_betainc(KernelContext& context) {
 
 void add_special_ops(OpLibrary& library) {
   add_unary(library);
+  add_bessel_functions(library);
   add_binary(library);
   library.op(OpDefBuilder("Betainc")
                  .input("a: T")

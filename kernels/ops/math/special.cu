@@ -47,8 +47,18 @@ Status compute_betainc(const BetaincArguments& arguments, DeviceContext& device)
 
 void add_special_on_gpu(OpLibrary& library) {
   constexpr gpu::AllFloats all;
+  gpu::add_unary<Call<BesselI0>>(library, "BesselI0", all);
   gpu::add_unary<Call<BesselI0e>>(library, "BesselI0e", all);
+  gpu::add_unary<Call<BesselI1>>(library, "BesselI1", all);
   gpu::add_unary<Call<BesselI1e>>(library, "BesselI1e", all);
+  gpu::add_unary<Call<BesselJ0>>(library, "BesselJ0", all);
+  gpu::add_unary<Call<BesselJ1>>(library, "BesselJ1", all);
+  gpu::add_unary<Call<BesselK0>>(library, "BesselK0", all);
+  gpu::add_unary<Call<BesselK0e>>(library, "BesselK0e", all);
+  gpu::add_unary<Call<BesselK1>>(library, "BesselK1", all);
+  gpu::add_unary<Call<BesselK1e>>(library, "BesselK1e", all);
+  gpu::add_unary<Call<BesselY0>>(library, "BesselY0", all);
+  gpu::add_unary<Call<BesselY1>>(library, "BesselY1", all);
   gpu::add_unary<Call<Digamma>>(library, "Digamma", all);
   gpu::add_unary<Call<Erfinv>>(library, "Erfinv", all);
   gpu::add_unary<Call<Lgamma>>(library, "Lgamma", all);

@@ -99,6 +99,11 @@ Status update_many(const FusedUpdates& updates, DeviceContext& device) {
 }
 
 Status compute_fused_updates(const FusedUpdates& updates, DeviceContext& device) {
+  if (has_trust_ratio(updates.front().rule)) {  // each variable has its own
+    for (const TrainingArguments& update : updates)
+      TROUPE_RETURN_IF_FAILED(compute_training_on_gpu(update, device));
+    return {};
+  }
   return gpu::for_type(TrainingTypes{}, updates.front().gradient->dtype(),
                        [&]<class T>(std::type_identity<T>) { return update_many<T>(updates, device); });
 }

@@ -1,12 +1,14 @@
 #include "kernels/ops/state/training_kernel.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "graph/build/signature.h"
 #include "kernels/core/arguments.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
 #include "kernels/loops/rows.h"
+#include "kernels/loops/trust_ratio.h"
 
 namespace troupe {
 namespace {
@@ -61,17 +63,17 @@ RuleScalars<T> scalars_of(const TrainingArguments& arguments) {
     return has(scalar) ? number(*arguments.scalars[scalar]) : 0.0;
   };
   using enum TrainingScalar;
-  double rate = value(Rate);
-  if (has(Beta2Power)) rate *= std::sqrt(1 - value(Beta2Power));
-  if (has(Beta1Power)) rate /= 1 - value(Beta1Power);
+  const double of_squares = has(Beta2Power) ? std::sqrt(1 - value(Beta2Power)) : 1;
+  const double of_first = has(Beta1Power) ? 1 - value(Beta1Power) : 1;
+  const bool is_lamb = arguments.rule == Rule::Lamb;
   const double steps = has(Steps) ? value(Steps) : 1;
-  return {.rate = static_cast<T>(rate),
+  return {.rate = static_cast<T>(is_lamb ? value(Rate) : value(Rate) * of_squares / of_first),
           .momentum = static_cast<T>(value(Momentum)),
           .decay = static_cast<T>(value(Decay)),
-          .base = static_cast<T>(value(Base)),
+          .base = static_cast<T>(is_lamb ? of_squares / of_first : value(Base)),
           .beta1 = static_cast<T>(value(Beta1)),
           .beta2 = static_cast<T>(value(Beta2)),
-          .epsilon = static_cast<T>(value(Epsilon)),
+          .epsilon = static_cast<T>(value(Epsilon) * (is_lamb ? of_squares : 1)),
           .l1 = static_cast<T>(steps * value(L1)),
           .l2 = static_cast<T>(steps * value(L2)),
           .shrinkage = static_cast<T>(value(Shrinkage)),
@@ -85,9 +87,28 @@ size_t cost_of_element(const TrainingArguments& arguments, size_t size) {
   return (2 * arguments.variables + 1) * size;
 }
 
+/// Returns the trust ratio of a variable. The sums of blocks, which depend on the shape alone, are added in order.
+template <class T, class C>
+C trust_ratio_of(const TrainingArguments& arguments, const RuleScalars<C>& k, const RuleArrays<T>& arrays,
+                 Pool& pool) {
+  const auto count = static_cast<size_t>(arguments.gradient->elements());
+  const size_t block = items_per_block(cost_of_element(arguments, sizeof(T)));
+  std::vector<SquareSums> sums((count + block - 1) / block);
+  pool.blocks(count, block, [&](size_t begin, size_t end) {
+    const auto at = [&](size_t state, size_t i) {
+      return arrays.before[state] ? static_cast<C>(arrays.before[state][i]) : C(0);
+    };
+    SquareSums& sum = sums[begin / block];
+    for (size_t i = begin; i < end; ++i)
+      sum = sum +
+            squares_of(arguments.rule, k, at(0, i), at(1, i), at(2, i), static_cast<C>(arrays.gradient[i]));
+  });
+  return trust_ratio(arguments.rule, k, std::accumulate(sums.begin(), sums.end(), SquareSums()));
+}
+
 template <class T>
 void update_all(const TrainingArguments& arguments, Pool& pool) {
-  const auto k = scalars_of<ComputeType<T>>(arguments);
+  auto k = scalars_of<ComputeType<T>>(arguments);
   const auto gradient = arguments.gradient->as<T>();
   RuleArrays<T> arrays;
   for (size_t v = 0; v < arguments.variables; ++v) {
@@ -95,6 +116,7 @@ void update_all(const TrainingArguments& arguments, Pool& pool) {
     arrays.after[v] = arguments.values[v].after->template write<T>().data();
   }
   arrays.gradient = gradient.data();
+  if (has_trust_ratio(arguments.rule)) k.rate *= trust_ratio_of(arguments, k, arrays, pool);
   parallel_items(pool, gradient.size(), cost_of_element(arguments, sizeof(T)),
                  [&](size_t begin, size_t end) { apply_to(arguments.rule, k, arrays, begin, end); });
 }
@@ -130,6 +152,7 @@ void TrainingInputs::place(std::string_view name, size_t position) {
       // beside lr, alpha is something else
       {"alpha", &scalars[scalars[Rate] == 0 ? Rate : Base]},
       {"logbase", &scalars[Base]},
+      {"trust_coefficient", &scalars[Base]},
       {"rho", &scalars[Decay]},
       {"sign_decay", &scalars[Decay]},
       {"beta", &scalars[Beta1]},
@@ -141,6 +164,7 @@ void TrainingInputs::place(std::string_view name, size_t position) {
       {"beta2_power", &scalars[Beta2Power]},
       {"l1", &scalars[L1]},
       {"l2", &scalars[L2]},
+      {"weight_decay", &scalars[L2]},
       {"l2_shrinkage", &scalars[Shrinkage]},
       {"lr_power", &scalars[Power]},
       {"global_step", &scalars[Steps]}};

@@ -25,6 +25,7 @@ struct TrainingMethod {
   size_t variables;
   bool on_refs = true;   ///< if true, there is an op on references, not only on resources
   Rule nesterov = rule;  ///< the rule with use_nesterov, if that is another
+  bool on_rows = true;   ///< if true, there are ops on rows
 };
 std::span<const TrainingMethod> training_methods();
 bool is_gradient(std::string_view input);

@@ -6,6 +6,7 @@
 #include "kernels/gpu/map.h"
 #include "kernels/gpu/numbers.h"
 #include "kernels/gpu/update_rules.h"
+#include "kernels/loops/trust_ratio.h"
 #include "kernels/ops/state/training_kernel.h"
 
 namespace troupe {
@@ -20,10 +21,12 @@ struct ScalarInputs {
 
   const T* values[count];
   const int64_t* steps;
-  bool update_slots, linear_by_rate;
+  const double* trust_ratio = nullptr;  ///< null: 1
+  bool is_lamb, update_slots, linear_by_rate;
 
   explicit ScalarInputs(const TrainingArguments& arguments)
-      : update_slots(arguments.update_slots), linear_by_rate(arguments.linear_by_rate) {
+      : is_lamb(arguments.rule == Rule::Lamb), update_slots(arguments.update_slots),
+        linear_by_rate(arguments.linear_by_rate) {
     for (size_t i = 0; i < count; ++i) {
       const Tensor* const scalar = arguments.scalars[static_cast<TrainingScalar>(i)];
       values[i] = scalar ? scalar->as<T>().data() : nullptr;
@@ -34,20 +37,21 @@ struct ScalarInputs {
 
   TROUPE_ANY const T* at(TrainingScalar scalar) const { return values[static_cast<size_t>(scalar)]; }
   TROUPE_ANY W value(TrainingScalar scalar) const { return at(scalar) ? gpu::load(*at(scalar)) : W(0); }
-  /// Returns the scalars of the rule, with the bias correction of Adam.
+  /// Returns the scalars of the rule, with the bias correction of Adam and the trust ratio.
   TROUPE_ANY RuleScalars<W> rule_scalars() const {
     using enum TrainingScalar;
     RuleScalars<W> k;
-    k.rate = value(Rate);
-    if (at(Beta2Power)) k.rate *= std::sqrt(1 - value(Beta2Power));
-    if (at(Beta1Power)) k.rate /= 1 - value(Beta1Power);
+    const W of_squares = at(Beta2Power) ? std::sqrt(1 - value(Beta2Power)) : W(1);
+    const W of_first = at(Beta1Power) ? 1 - value(Beta1Power) : W(1);
+    k.rate = is_lamb ? value(Rate) : value(Rate) * of_squares / of_first;
+    if (trust_ratio) k.rate *= static_cast<W>(*trust_ratio);
     const W taken = steps ? static_cast<W>(*steps) : W(1);
     k.momentum = value(Momentum);
     k.decay = value(Decay);
-    k.base = value(Base);
+    k.base = is_lamb ? of_squares / of_first : value(Base);
     k.beta1 = value(Beta1);
     k.beta2 = value(Beta2);
-    k.epsilon = value(Epsilon);
+    k.epsilon = value(Epsilon) * (is_lamb ? of_squares : W(1));
     k.l1 = taken * value(L1);
     k.l2 = taken * value(L2);
     k.shrinkage = value(Shrinkage);
@@ -83,6 +87,12 @@ struct ElementRule {
     if (states > 1) gpu::store(after(1), state.a);
     if (states > 2) gpu::store(after(2), state.b);
     if (states > 3) gpu::store(after(3), state.c);
+  }
+
+  /// Returns what element i adds to the sums of a trust ratio.
+  TROUPE_ANY SquareSums squares(const RuleScalars<W>& k, const RuleArrays<T>& arrays, size_t i) const {
+    const auto at = [&](unsigned v) { return v < states ? gpu::load(arrays.before[v][i]) : W(0); };
+    return squares_of(rule, k, at(0), at(1), at(2), gpu::load(arrays.gradient[i]));
   }
 
   /// Changes pack i of the arrays.
@@ -125,5 +135,8 @@ bool consists_of_packs(const RuleArrays<T>& arrays, size_t count) {
   return count % pack_width<T> == 0 && is_aligned(arrays.gradient) &&
          std::ranges::all_of(arrays.before, is_aligned) && std::ranges::all_of(arrays.after, is_aligned);
 }
+
+/// The compute function of the updates of variables and of rows.
+Status compute_training_on_gpu(const TrainingArguments& arguments, DeviceContext& device);
 
 }  // namespace troupe

@@ -10,6 +10,8 @@
 //   ApplyLion(var, m, lr, beta1, beta2, grad)
 //   ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad)
 //   ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad)
+//   ApplyLars(var, accum, lr, grad, momentum, weight_decay, trust_coefficient, epsilon)
+//   ApplyLamb(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, weight_decay, grad)
 //   ApplyRMSProp(var, ms, mom, lr, rho, momentum, epsilon, grad)
 //   ApplyCenteredRMSProp(var, mg, ms, mom, lr, rho, momentum, epsilon, grad)
 //   ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad)
@@ -22,7 +24,8 @@
 //   SparseApply..., ResourceSparseApply...(..., grad, indices, ...): update row indices[i] of the variables with grad[i]; a row
 //   that occurs several times is updated once for each occurrence, in order. If an index is out of range, nothing is written.
 //   TensorFlow has no such ops for GradientDescent, Adam, AdamWithAmsgrad, AdaMax, AddSign and PowerSign; here they leave all
-//   other rows of the moments as they are. It has ApplyAdamWithAmsgrad on resources only, and no Lion
+//   other rows of the moments as they are. It has ApplyAdamWithAmsgrad on resources only, and no Lion, Lars and Lamb. The latter
+//   two, whose rate depends on the norm of the whole variable (kernels/loops/trust_ratio.h), have no ops on rows
 // All variables and the gradient have one shape; inputs other than variables, gradient and indices are scalars. Each kernel
 // computes the new value of every variable, so that one op on several variables is one atomic update. use_locking is accepted and
 // has no effect.
@@ -60,6 +63,21 @@ std::vector<TrainingMethod> make_methods() {
       {"Lion", Rule::Lion, {"var", "m", "lr", "beta1", "beta2", "grad"}, 2},
       {"AddSign", Rule::AddSign, {"var", "m", "lr", "alpha", "sign_decay", "beta", "grad"}, 2},
       {"PowerSign", Rule::PowerSign, {"var", "m", "lr", "logbase", "sign_decay", "beta", "grad"}, 2},
+      {"Lars",
+       Rule::Lars,
+       {"var", "accum", "lr", "grad", "momentum", "weight_decay", "trust_coefficient", "epsilon"},
+       2,
+       true,
+       Rule::Lars,
+       false},
+      {"Lamb",
+       Rule::Lamb,
+       {"var", "m", "v", "beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon", "weight_decay",
+        "grad"},
+       3,
+       true,
+       Rule::Lamb,
+       false},
       {"RMSProp", Rule::RmsProp, {"var", "ms", "mom", "lr", "rho", "momentum", "epsilon", "grad"}, 3},
       {"CenteredRMSProp",
        Rule::CenteredRmsProp,
@@ -119,7 +137,7 @@ void for_training_ops(const AddOp& add) {
   for (const TrainingMethod& method : training_methods())
     for (const bool rows : {false, true})
       for (const bool resource : {false, true})
-        if (resource || method.on_refs) add(method, resource, rows);
+        if ((resource || method.on_refs) && (!rows || method.on_rows)) add(method, resource, rows);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ const OpCases& all_cases() {
   static const OpCases cases = [] {
     OpCases result;
     add_array_cases(result);
+    add_audio_cases(result);
     add_box_cases(result);
     add_clip_cases(result);
     add_control_cases(result);

@@ -19,6 +19,7 @@ inline Tensor image(const Shape& shape, DType dtype = f32) { return converted(fi
 inline Tensor large(const Shape& shape, uint64_t seed = 1) { return converted(filled(shape, seed), f32); }
 
 void add_array_cases(OpCases& cases);
+void add_audio_cases(OpCases& cases);
 void add_box_cases(OpCases& cases);
 void add_clip_cases(OpCases& cases);
 void add_control_cases(OpCases& cases);

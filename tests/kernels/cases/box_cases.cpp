@@ -63,6 +63,35 @@ void add_suppressions(OpCases& cases) {
             "soft_nms_sigma is -1");
 }
 
+void add_combined_suppression(OpCases& cases) {
+  const char* const op = "CombinedNonMaxSuppression";
+  const auto inputs = [](const Shape& boxes, const Shape& scores, int32_t per_class = 3, int32_t total = 5,
+                         float overlap = 0.5) {
+    return std::vector<Tensor>{image(boxes),      image(scores),   int_scalar(per_class),
+                               int_scalar(total), scalar(overlap), scalar(2)};
+  };
+  for (const bool pads : {false, true})
+    for (const bool clips : {false, true}) {
+      const Attributes attrs{{"pad_per_class", pads}, {"clip_boxes", clips}};
+      cases.good(op, inputs(Shape{2, 9, 1, 4}, Shape{2, 9, 2}), attrs);
+      cases.good(op, inputs(Shape{2, 9, 2, 4}, Shape{2, 9, 2}, 9, 99), attrs);
+      cases.good(op, inputs(Shape{0, 9, 1, 4}, Shape{0, 9, 2}), attrs);
+      cases.good(op, inputs(Shape{2, 0, 1, 4}, Shape{2, 0, 2}), attrs);
+      cases.good(op, inputs(Shape{20, 70, 1, 4}, Shape{20, 70, 3}), attrs);
+    }
+  cases.good(op, inputs(Shape{1, 9, 1, 4}, Shape{1, 9, 3}));
+  const Shape boxes{2, 9, 1, 4}, scores{2, 9, 2};
+  cases.bad(op, inputs(Shape{2, 9, 4}, scores), {}, "[2,9,4]");
+  cases.bad(op, inputs(Shape{2, 9, 3, 4}, scores), {}, "scores of shape [2,9,2]");
+  cases.bad(op, inputs(Shape{2, 8, 1, 4}, scores), {}, "boxes of shape [2,8,1,4]");
+  cases.bad(op, inputs(boxes, scores, 0), {}, "max_output_size_per_class is 0");
+  cases.bad(op, inputs(boxes, scores, 3, 0), {}, "max_total_size is 0");
+  cases.bad(op, inputs(boxes, scores, 3, 5, 1.5), {}, "iou_threshold is 1.5");
+  std::vector<Tensor> wrong = inputs(boxes, scores);
+  wrong[3] = ints({1, 2});
+  cases.bad(op, wrong, {}, "[2]");
+}
+
 void add_drawings(OpCases& cases) {
   const Tensor boxes =
       floats(Shape{2, 3, 4}, {0,    0,    1, 1, 0.2F, 0.3F, 0.7F,      0.8F, -1,   0.5F, 0.5F, 2,
@@ -160,6 +189,7 @@ void add_random_crops(OpCases& cases) {
 
 void add_box_cases(OpCases& cases) {
   add_suppressions(cases);
+  add_combined_suppression(cases);
   add_drawings(cases);
   add_glimpses(cases);
   add_random_crops(cases);

@@ -169,6 +169,29 @@ void add_eig_cases(OpCases& cases) {
   cases.bad(op, {doubles(Shape{1, 1}, {INFINITY})}, values, "input: Self-adjoint eigen");
 }
 
+void add_general_eig_cases(OpCases& cases) {
+  const auto attrs = [](DType type, bool vectors) {
+    const bool is_single = type == DType::Float || type == DType::Complex64;
+    return Attributes{{"compute_v", vectors}, {"Tout", is_single ? DType::Complex64 : DType::Complex128}};
+  };
+  for (const Shape& shape : {Shape{3, 3}, Shape{2, 1, 2, 2}}) {
+    for (const DType type : {DType::Float, DType::Double, DType::Complex64, DType::Complex128})
+      cases.good("Eig", {strong_matrices(shape, type)}, attrs(type, false));
+    for (const DType type : {DType::Float, DType::Complex64})
+      cases.good("Eig", {strong_matrices(shape, type)}, attrs(type, true));
+  }
+  for (const Shape& shape :
+       {Shape{1, 1}, Shape{0, 0}, Shape{0, 3, 3}, Shape{5, 0, 0}, Shape{30, 30}, Shape{99, 9, 9}})
+    for (const bool vectors : {false, true})
+      cases.good("Eig", {strong_matrices(shape, f32)}, attrs(f32, vectors));
+  const Attributes doubled = attrs(DType::Double, true);
+  cases.bad("Eig", {doubles({}, {1})}, doubled, "[]");
+  cases.bad("Eig", {doubles(Shape{2, 3}, {1, 2, 3, 4, 5, 6})}, doubled, "[2,3]");
+  cases.bad("Eig", {doubles(Shape{2, 1, 1}, {1, INFINITY})}, doubled,
+            "input[1]: the eigenvalues cannot be computed");
+  cases.bad("Eig", {doubles(Shape{1, 1}, {1})}, attrs(f32, true), "T and Tout differ in precision");
+}
+
 void add_svd_cases(OpCases& cases) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Attributes values{{"compute_uv", false}}, full{{"full_matrices", true}};
@@ -268,6 +291,7 @@ void add_linalg_cases(OpCases& cases) {
   add_solve_ls_cases(cases);
   add_qr_cases(cases);
   add_eig_cases(cases);
+  add_general_eig_cases(cases);
   add_svd_cases(cases);
   add_fft_cases(cases);
 }

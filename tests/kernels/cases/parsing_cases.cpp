@@ -231,7 +231,7 @@ void add_summary_cases(OpCases& cases) {
     cases.bad("MergeSummary", {one_string(bytes)}, {}, "an input is no Summary");
 }
 
-void add_audio_cases(OpCases& cases) {
+void add_audio_summary_cases(OpCases& cases) {
   const Tensor tag = one_string("tag"),
                clips = floats(Shape{2, 3, 2}, {0, 0.5, -0.5, 1, -1, 2, -2, NAN, 0.25, 0.1f, -0.1f, 0});
   const auto add = [&](const Tensor& tensor, float rate, int64_t most, const char* why = nullptr) {
@@ -267,7 +267,7 @@ void add_parsing_cases(OpCases& cases) {
   add_compressed_cases(cases);
   add_json_cases(cases);
   add_summary_cases(cases);
-  add_audio_cases(cases);
+  add_audio_summary_cases(cases);
 }
 
 }  // namespace troupe::test

@@ -78,8 +78,11 @@ void add_special_cases(OpCases& cases) {
   add_bit_cases(cases);
   add_function_cases(cases, "Ndtri", 0.1, 0.9);
   add_function_cases(cases, "Erfinv", -0.9, 0.9);
-  for (const char* op : {"BesselI0e", "BesselI1e", "Rint"}) add_function_cases(cases, op, 0.2, 3);
-  cases.good("BesselI1e", {doubles(Shape{2}, {0, -1})});
+  for (const char* op : {"BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0",
+                         "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "Rint"})
+    add_function_cases(cases, op, 0.2, 3);
+  for (const char* op : {"BesselI0", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1"})
+    cases.good(op, {doubles(Shape{2}, {0, -1})});
   add_broadcast_cases(cases, "NextAfter", 0.5, 2.5, "x2");
 }
 

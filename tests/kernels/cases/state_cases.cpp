@@ -196,7 +196,7 @@ void add_fused_update_cases(OpCases& cases, const std::string& op) {
   for (const FusedSample& sample :
        {FusedSample{"Momentum", 2, "ss", {{"use_nesterov", true}}}, FusedSample{"Adam", 3, "ssssss"},
         FusedSample{"AdagradDA", 3, "sssn"}, FusedSample{"Adadelta", 3, "sss"},
-        FusedSample{"Adagrad", 2, "s", {{"update_slots", false}}},
+        FusedSample{"Lamb", 3, "sssssss"}, FusedSample{"Adagrad", 2, "s", {{"update_slots", false}}},
         FusedSample{"Ftrl", 3, "ssss", {{"multiply_linear_by_lr", true}}}})
     cases.good(op, sample.inputs(f32, few), sample.attrs(f32, few.size()));
   // More than one launch changes, both in packs and one by one.
@@ -276,6 +276,8 @@ void add_update_cases(OpCases& cases) {
   add_rules(cases, "AdaMax", 3, "sssssg");
   add_rules(cases, "Lion", 2, "sssg");
   for (const char* method : {"AddSign", "PowerSign"}) add_rules(cases, method, 2, "ssssg");
+  add_rule(cases, "ApplyLars", 2, "sgssss");
+  add_rule(cases, "ApplyLamb", 3, "sssssssg");
   add_rules(cases, "RMSProp", 3, "ssssg");
   add_rules(cases, "CenteredRMSProp", 4, "ssssg");
   add_rules(cases, "Adadelta", 3, "sssg");
