@@ -31,6 +31,25 @@ bool is_distinct(const Graph& graph, Output numbers) {
   return node->attrs.find(distinct_attr) != nullptr;
 }
 
+/// Returns the gradients with each row once: what occurs several times counts with its sum.
+std::vector<VariableGradient> with_distinct_rows(const Scope& scope, std::vector<VariableGradient> gradients,
+                                                 const ScopeOfGradient& at = {}) {
+  for (VariableGradient& each : gradients)
+    if (const auto* const rows = std::get_if<IndexedSlices>(&each.gradient))
+      each.gradient = distinct_rows(at ? at(scope, each) : scope, *rows);
+  return gradients;
+}
+
+/// Returns the norm of all gradients, whose rows are distinct.
+Output norm_of(const Scope& scope, const std::vector<VariableGradient>& gradients,
+               const ScopeOfGradient& at) {
+  if (gradients.empty()) throw Error(invalid_argument("global_norm: there are no gradients"));
+  std::vector<Output> halves;
+  for (const VariableGradient& each : gradients)
+    halves.push_back(l2_loss(at ? at(scope, each) : scope, values_of(each.gradient)));
+  return sqrt(scope, mul(scope, scope.add_one("AddN", halves), 2));
+}
+
 Output all_axes(const Scope& scope, Output x) { return range(scope, 0, scope.add_one("Rank", {x}), 1); }
 
 }  // namespace
@@ -48,7 +67,8 @@ std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
 std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<VariableGradient> gradients,
                                             double limit) {
   require_positive("clip_by_value", limit);
-  return transformed(scope.with_prefix("clip"), std::move(gradients),
+  const Scope inner = scope.with_prefix("clip");
+  return transformed(inner, with_distinct_rows(inner, std::move(gradients)),
                      [&](const Scope& here, Output values, const VariableGradient&) {
                        return maximum(here, minimum(here, values, limit), -limit);
                      });
@@ -57,7 +77,8 @@ std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<Vari
 std::vector<VariableGradient> clip_by_norm(const Scope& scope, std::vector<VariableGradient> gradients,
                                            double norm) {
   require_positive("clip_by_norm", norm);
-  return transformed(scope.with_prefix("clip"), std::move(gradients),
+  const Scope inner = scope.with_prefix("clip");
+  return transformed(inner, with_distinct_rows(inner, std::move(gradients)),
                      [&](const Scope& here, Output values, const VariableGradient&) {
                        const Output length =
                            sqrt(here, sum(here, square(here, values), all_axes(here, values)));
@@ -67,18 +88,15 @@ std::vector<VariableGradient> clip_by_norm(const Scope& scope, std::vector<Varia
 
 Output global_norm(const Scope& scope, const std::vector<VariableGradient>& gradients,
                    const ScopeOfGradient& at) {
-  if (gradients.empty()) throw Error(invalid_argument("global_norm: there are no gradients"));
-  std::vector<Output> halves;
-  for (const VariableGradient& each : gradients)
-    halves.push_back(l2_loss(at ? at(scope, each) : scope, values_of(each.gradient)));
-  return sqrt(scope, mul(scope, scope.add_one("AddN", halves), 2));
+  return norm_of(scope, with_distinct_rows(scope, gradients, at), at);
 }
 
 std::vector<VariableGradient> clip_by_global_norm(const Scope& scope, std::vector<VariableGradient> gradients,
                                                   double norm, const ScopeOfGradient& at) {
   require_positive("clip_by_global_norm", norm);
   const Scope inner = scope.with_prefix("clip");
-  const Output length = global_norm(inner, gradients, at);
+  gradients = with_distinct_rows(inner, std::move(gradients), at);
+  const Output length = norm_of(inner, gradients, at);
   const Output smaller = minimum(inner, reciprocal(inner, length), 1 / norm);
   // x - x is 0 if x is finite and NaN otherwise.
   const Output scale = add(inner, mul(inner, smaller, norm), sub(inner, length, length));

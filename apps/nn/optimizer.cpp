@@ -18,6 +18,9 @@ Output scalar_like(const Scope& scope, double value, Output like) {
   return scope.constant(value_or_throw(to_tensor(Argument(value), scope.dtype(like))));
 }
 
+/// Variables are made outside of all branches and loops, so that they get their first values whether or not these run.
+Scope outside(const Scope& scope) { return scope.in_context(nullptr).without_control(); }
+
 bool is_rows(const Gradient& gradient) { return std::holds_alternative<IndexedSlices>(gradient); }
 
 /// One update of all variables by a method, while it is added to a graph.
@@ -37,11 +40,11 @@ class Update {
   void apply(const Gradient& gradient, Output variable) {
     const Scope here = scope_.colocated_with(variable).with_prefix(scope_.graph().node(variable.node).name);
     Rule rule = make_rule(here, gradient, variable);
-    const auto decay = numbers_.find(decoupled_decay);
-    if (decay == numbers_.end() || decay->second == 0) return applied_.push_back(strategy_.apply(here, rule));
+    const double decay = decay_beside_op();
+    if (decay == 0) return applied_.push_back(strategy_.apply(here, rule));
     // The weights decay once their gradient is there: before, others may still read them.
     const Scope after = here.with_control({{values_of(gradient).node, Output::control}});
-    rule.after = {strategy_.apply(after, decay_rule(here, decay->second, variable))};
+    rule.after = {strategy_.apply(after, decay_rule(here, decay, variable))};
     applied_.push_back(strategy_.apply(here, rule));
   }
 
@@ -90,11 +93,19 @@ class Update {
     return rule;
   }
 
+  /// Returns the weight decay, 0 if there is none or the op has it.
+  double decay_beside_op() const {
+    const auto& all = method_.hyperparameters;
+    const auto decay = std::ranges::find(all, decoupled_decay, &Hyperparameter::name);
+    return decay == all.end() || !decay->input.empty() ? 0 : numbers_.find(decay->name)->second;
+  }
+
   Output add_slot(const Scope& here, const OptimizerSlot& slot, Output variable) const {
     const double initial = slot.is_accumulator ? numbers_.find(first_accumulator)->second : slot.initial;
     const DType dtype = here.dtype(variable);
-    const Output value = zeros(here, here.shape(variable), dtype, initial);
-    return companion_variable(here, value, slot.name, variable);
+    const Scope out = outside(here);
+    const Output value = zeros(out, here.shape(variable), dtype, initial);
+    return companion_variable(out, value, slot.name, variable);
   }
 
   std::vector<std::string> options() const {
@@ -135,16 +146,18 @@ class Update {
   Output power(const std::string& input, double base) {
     const auto known = powers_.find(input);
     if (known != powers_.end()) return known->second.variable;
-    const Output value = scalar_like(shared_, base, first_);
-    return powers_.emplace(input, Power{value, troupe::variable(shared_, value, input, false)})
+    const Scope out = outside(shared_);
+    const Output value = scalar_like(out, base, first_);
+    return powers_.emplace(input, Power{value, troupe::variable(out, value, input, false)})
         .first->second.variable;
   }
 
   /// Returns the variable that counts the updates.
   Output step_variable() {
-    if (!step_)
-      step_ =
-          troupe::variable(counting_, counting_.constant(Tensor::scalar<int64_t>(0)), "global_step", false);
+    if (!step_) {
+      const Scope out = outside(counting_);
+      step_ = troupe::variable(out, out.constant(Tensor::scalar<int64_t>(0)), "global_step", false);
+    }
     return *step_;
   }
 
@@ -224,6 +237,7 @@ MethodOptimizer::MethodOptimizer(std::string_view method, LearningRate rate, con
 }
 
 bool MethodOptimizer::takes_rows() const {
+  if (!method_.on_rows) return false;
   const auto lazy = numbers_.find(lazy_flag);
   return lazy == numbers_.end() || lazy->second != 0;
 }

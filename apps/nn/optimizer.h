@@ -188,6 +188,31 @@ class Lion final : public MethodOptimizer {
             {{"weight_decay", weight_decay}, {"beta1", beta1}, {"beta2", beta2}, {"lazy", lazy ? 1 : 0}}) {}
 };
 
+/// LARS (You et al. 2017), for large batches: momentum whose rate is multiplied, for each variable, by
+/// trust_coefficient |v| / (|g| + weight_decay |v| + epsilon), or by 1 if a norm is 0: a = momentum a + g + weight_decay v;
+/// v -= rate a. The norms are those of a whole variable, of a partitioned one those of each part.
+class Lars final : public MethodOptimizer {
+ public:
+  explicit Lars(LearningRate rate, double momentum = 0.9, double weight_decay = 1e-4,
+                double trust_coefficient = 0.001, double epsilon = 0)
+      : MethodOptimizer("lars", std::move(rate),
+                        {{"momentum", momentum},
+                         {"weight_decay", weight_decay},
+                         {"trust_coefficient", trust_coefficient},
+                         {"epsilon", epsilon}}) {}
+};
+
+/// LAMB (You et al. 2019), for large batches: the update u of Adam plus weight_decay v, whose rate is multiplied, for each
+/// variable, by |v| / |u|, or by 1 if a norm is 0. See Lars for the norms.
+class Lamb final : public MethodOptimizer {
+ public:
+  explicit Lamb(LearningRate rate, double weight_decay = 0.01, double beta1 = 0.9, double beta2 = 0.999,
+                double epsilon = 1e-6)
+      : MethodOptimizer(
+            "lamb", std::move(rate),
+            {{"weight_decay", weight_decay}, {"beta1", beta1}, {"beta2", beta2}, {"epsilon", epsilon}}) {}
+};
+
 /// AddSign (Bello et al. 2017): a += (1 - beta) (g - a); v -= rate (alpha + sign_decay sign(g) sign(a)) g. See Adam for `lazy`.
 class AddSign final : public MethodOptimizer {
  public:

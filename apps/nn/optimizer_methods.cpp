@@ -85,6 +85,24 @@ std::vector<Hyperparameter> of_lion() {
           share("beta2", 0.99, "beta2", "decay of the moment"), lazy(), weight_decay(0)};
 }
 
+/// The decay is part of the op, whose trust ratio depends on it.
+Hyperparameter trusted_decay(double initial) {
+  return number(decoupled_decay, initial, "weight_decay",
+                "share of the weights that is added to the update before its norm is taken");
+}
+
+std::vector<Hyperparameter> of_lars() {
+  return {share("momentum", 0.9, "momentum", "decay of the accumulated gradient"), trusted_decay(1e-4),
+          number("trust_coefficient", 0.001, "trust_coefficient",
+                 "norm of an update with a rate of 1, in proportion to that of its variable"),
+          epsilon(0)};
+}
+
+std::vector<Hyperparameter> of_lamb() {
+  return {share("beta1", 0.9, "beta1", "decay of the first moment"),
+          share("beta2", 0.999, "beta2", "decay of the second moment"), epsilon(1e-6), trusted_decay(0.01)};
+}
+
 /// `base` is how gradients count whose moment has no sign, or the logarithm of a power of the agreement of the signs.
 std::vector<Hyperparameter> of_signs(Hyperparameter base) {
   return {std::move(base),
@@ -117,6 +135,8 @@ std::vector<OptimizerMethod> make_methods() {
       {"amsgrad", "AdamWithAmsgrad", {{"m"}, {"v"}, {"vhat"}}, of_adam()},
       {"adamax", "AdaMax", moments, of_adam()},
       {"lion", "Lion", {{"m"}}, of_lion()},
+      {"lars", "Lars", {{"accumulator"}}, of_lars(), {}, false},
+      {"lamb", "Lamb", moments, of_lamb(), {}, false},
       {"add_sign",
        "AddSign",
        {{"m"}},

@@ -36,9 +36,11 @@ struct OptimizerMethod {
   std::vector<OptimizerSlot> slots;
   std::vector<Hyperparameter> hyperparameters;
   std::vector<std::string> options = {};  ///< the bool attributes of the op that are always true
+  bool on_rows = true;                    ///< whether there is an op for gradients that are rows
 };
 
-/// The hyperparameters that the optimizer uses itself; the others are inputs or attributes of the op.
+/// The hyperparameters that the optimizer uses itself, the weight decay unless it is an input of the op; the others are inputs or
+/// attributes of the op.
 inline constexpr std::string_view lazy_flag = "lazy", decoupled_decay = "weight_decay",
                                   first_accumulator = "initial_accumulator";
 

@@ -15,7 +15,8 @@ WeightAverages::WeightAverages(const Scope& scope, double decay, std::vector<Out
   for (const Output& variable : variables) {
     const std::string name = scope.graph().node(variable.node).name;
     // A step that reads only the average must find its device without the variable.
-    const Scope here = beside(scope.with_prefix("averages"), variable).colocated_with(variable);
+    const Scope here = beside(scope.in_context(nullptr).without_control().with_prefix("averages"), variable)
+                           .colocated_with(variable);
     averages_.emplace_back(variable,
                            companion_variable(here, initial_value(scope.graph(), variable), name, variable));
   }

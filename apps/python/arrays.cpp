@@ -8,6 +8,7 @@
 
 #include "apps/python/borrowed.h"
 #include "apps/python/dtypes.h"
+#include "apps/python/gil.h"
 #include "apps/python/strings.h"
 
 namespace troupe::python {
@@ -147,7 +148,7 @@ struct Kept {
 };
 
 void release_kept(void* kept) {
-  const py::gil_scoped_release released;  // the last holder may be a runtime, which waits for its threads
+  const GilReleased released;  // the last holder may be a runtime, which waits for its threads
   delete static_cast<Kept*>(kept);
 }
 

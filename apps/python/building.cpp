@@ -90,9 +90,15 @@ void bind_variables(py::module_& module) {
       "trainable_variables",
       [](const GraphRef& graph) { return from_outputs(trainable_variables(graph->graph), graph); },
       py::arg("graph").none(false));
-  module.def("initializer", [](const ScopeHandle& scope) {
-    return NodeHandle{scope.graph, full_initializer(scope.scope).node};
-  });
+  module.def(
+      "initializer",
+      [](const ScopeHandle& scope, const py::object& variables) {
+        const Output target = variables.is_none()
+                                  ? full_initializer(scope.scope)
+                                  : initializer(scope.scope, to_outputs(variables, scope.graph));
+        return NodeHandle{scope.graph, target.node};
+      },
+      py::arg("scope"), py::arg("variables"));
   module.def("report_uninitialized_variables", [](const ScopeHandle& scope) {
     return scope.handle(report_uninitialized_variables(scope.scope));
   });

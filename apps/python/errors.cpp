@@ -14,7 +14,9 @@ py::object text_of(const std::string& text) {
   return py::reinterpret_steal<py::object>(decoded);
 }
 
+/// Ctrl-C, if it is pending, is raised in place of the error: what it interrupts often fails.
 void raise(const Status& status) {
+  if (PyErr_CheckSignals() != 0) return;
   const py::object make = py::module_::import("troupe.errors").attr("error_of");
   const py::object error =
       make(static_cast<int>(status.code()), text_of(status.message()), text_of(status.text()),

@@ -2,16 +2,14 @@
 
 #include <pybind11/stl.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <utility>
 
 #include "apps/python/arrays.h"
 #include "apps/python/calls.h"
 #include "apps/python/dtypes.h"
+#include "apps/python/gil.h"
 #include "apps/python/results.h"
 #include "apps/python/values.h"
 #include "graph/build/custom_gradient.h"
@@ -23,67 +21,11 @@ namespace {
 
 // ---- Calls, which threads of the runtime make
 
-/// The calls of functions that run. When the interpreter ends, no further call begins: a thread that waits for the GIL then would
-/// never get it.
-class RunningCalls {
- public:
-  static RunningCalls& get() {
-    static auto* const calls = new RunningCalls;
-    return *calls;
-  }
-
-  bool begin() {
-    const std::lock_guard lock(mutex_);
-    running_ += !closed_;
-    return !closed_;
-  }
-  void end() {
-    const std::lock_guard lock(mutex_);
-    --running_;
-    changed_.notify_all();
-  }
-  /// Lets no further call begin, and waits for those that run, but not for ever.
-  void close() {
-    constexpr auto patience = std::chrono::seconds(10);
-    std::unique_lock lock(mutex_);
-    closed_ = true;
-    if (forks_ == forks_so_far()) changed_.wait_for(lock, patience, [this] { return running_ == 0; });
-  }
-
- private:
-  const uint64_t forks_ = forks_so_far();
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  size_t running_ = 0;
-  bool closed_ = false;
-};
-
-struct RunningCall {
-  RunningCall() : allowed(RunningCalls::get().begin()) {}
-  ~RunningCall() {
-    if (allowed) RunningCalls::get().end();
-  }
-  RunningCall(const RunningCall&) = delete;
-  RunningCall& operator=(const RunningCall&) = delete;
-  const bool allowed;
-};
-
-/// Needs the GIL, which guards `registered`: the initializer of a static variable must not run Python, because Python may hand the
-/// GIL to a thread that then waits for the initializer.
-void close_at_exit() {
-  static bool registered = false;
-  if (std::exchange(registered, true)) return;
-  RunningCalls::get();
-  py::module_::import("atexit").attr("register")(py::cpp_function([] {
-    const py::gil_scoped_release released;
-    RunningCalls::get().close();
-  }));
-}
-
 /// Returns a function that threads without the GIL may drop.
 std::shared_ptr<const py::function> shared(py::function function) {
   return {new py::function(std::move(function)), [](const py::function* dropped) {
-            if (!Py_IsInitialized()) return;
+            const PythonCall call;
+            if (!call.allowed() || !Py_IsInitialized()) return;  // it ends with the process
             const py::gil_scoped_acquire gil;
             delete dropped;
           }};
@@ -134,12 +76,11 @@ Status status_of(const py::error_already_set& error) {
 using Outputs = std::function<std::vector<Tensor>(const py::object& results, std::span<const Tensor> inputs)>;
 
 HostFunction host_function(const ScopeHandle& scope, py::function function, Outputs outputs) {
-  close_at_exit();
   return [function = shared(std::move(function)), outputs = std::move(outputs),
           held = std::weak_ptr(scope.graph->runtime)](
              std::span<const Tensor> inputs) -> Result<std::vector<Tensor>> {
-    const RunningCall call;
-    if (!call.allowed) return cancelled("the interpreter of Python ends");
+    const PythonCall call;
+    if (!call.allowed()) return cancelled("the interpreter of Python ends");
     const py::gil_scoped_acquire gil;
     auto runtime = held.lock();
     if (!runtime) return cancelled("the runtime ends");
@@ -150,6 +91,7 @@ HostFunction host_function(const ScopeHandle& scope, py::function function, Outp
       result = outputs((*function)(*arguments), inputs);
     } catch (const py::error_already_set& error) {
       result = status_of(error);
+      if (error.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();  // for the caller of the step
     } catch (const Error& error) {
       result = error.status();
     }

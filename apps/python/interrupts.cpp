@@ -147,7 +147,9 @@ Cancellation& main_cancellation() {
 }
 
 void raise_signals() {
-  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  if (PyErr_CheckSignals() == 0) return;
+  interrupted.store(false);  // or it would cancel what the program does next
+  throw py::error_already_set();
 }
 
 void raise_signals_if_cancelled(const Error& error) {

@@ -192,8 +192,9 @@ void bind_image_layers(NetworkClass& network) {
   network.def(
       "conv2d",
       [](const NetworkHandle& self, const py::object& x, int64_t filters, const py::object& kernel,
-         const py::object& strides, const py::object& dilations, const std::string& padding, int64_t groups,
-         const std::string& activation, bool bias, const py::object& init) {
+         const py::object& strides, const py::object& dilations, const std::string& padding,
+         const py::object& pad, int64_t groups, const std::string& activation, bool bias,
+         const py::object& init) {
         const NetworkHandle n = self.here();
         return n.handle(nn::conv2d(n.network, n.input(x),
                                    {.filters = filters,
@@ -201,14 +202,15 @@ void bind_image_layers(NetworkClass& network) {
                                     .strides = pair_of(strides),
                                     .dilations = pair_of(dilations),
                                     .padding = padding,
+                                    .pad = pair_of(pad),
                                     .groups = groups,
                                     .activation = activation,
                                     .bias = bias,
                                     .init = initial_of(init)}));
       },
       py::arg("x"), py::arg("filters"), py::arg("kernel"), py::arg("strides") = 1, py::arg("dilations") = 1,
-      py::arg("padding") = "SAME", py::arg("groups") = 1, py::arg("activation") = "linear",
-      py::arg("bias") = true, py::arg("init") = "glorot_uniform");
+      py::arg("padding") = "SAME", py::arg("pad") = 0, py::arg("groups") = 1,
+      py::arg("activation") = "linear", py::arg("bias") = true, py::arg("init") = "glorot_uniform");
   network.def(
       "depthwise_conv2d",
       [](const NetworkHandle& self, const py::object& x, const py::object& kernel, int64_t multiplier,

@@ -6,6 +6,7 @@
 
 #include "apps/inference/model.h"
 #include "apps/python/arrays.h"
+#include "apps/python/gil.h"
 #include "apps/python/values.h"
 #include "apps/row_model.h"
 
@@ -65,7 +66,7 @@ py::dict run(const Model& model, const py::dict& given, const std::string& name)
   const ModelSignature& signature = model.signature(name);
   std::vector<Tensor> inputs = inputs_of(signature, given);
   std::vector<Tensor> outputs = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return model.run(inputs, name);
   }();
   keep_while_used(std::move(inputs));
@@ -78,7 +79,7 @@ py::dict run(const Model& model, const py::dict& given, const std::string& name)
 
 py::dict run_rows(const RowModel& model, const std::string& rows) {
   auto outputs = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return model.run(rows);
   }();
   const auto keep = std::make_shared<RowModel>(model);
@@ -96,7 +97,7 @@ py::dict columns_of(const RowModel& model) {
 }
 
 Model load_model(const std::string& path, size_t threads, const std::vector<std::string>& tags) {
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return load(path, {.threads = threads, .tags = tags});
 }
 

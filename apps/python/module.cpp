@@ -6,6 +6,7 @@
 #include "apps/python/devices.h"
 #include "apps/python/dtypes.h"
 #include "apps/python/errors.h"
+#include "apps/python/gil.h"
 #include "apps/python/graph.h"
 #include "apps/python/model.h"
 #include "apps/python/nn.h"
@@ -16,6 +17,8 @@
 
 PYBIND11_MODULE(_troupe, module) {
   namespace python = troupe::python;
+  module.attr("__version__") = TROUPE_VERSION;
+  python::watch_end_of_interpreter();
   python::bind_errors(module);
   python::bind_dtypes(module);
   python::bind_tensors(module);

@@ -69,14 +69,19 @@ NodeHandle apply_gradients(const ScopeHandle& scope, const std::string& method, 
 }
 
 /// None stands for all variables.
-std::vector<Output> outputs_or_none(const py::object& variables, const GraphRef& graph) {
-  return variables.is_none() ? std::vector<Output>() : to_outputs(variables, graph);
+/// Returns the variables, none if None stands for all. Throws InvalidArgument for an empty list, which a program hardly means so.
+std::vector<Output> outputs_or_all(const py::object& variables, const GraphRef& graph) {
+  if (variables.is_none()) return {};
+  std::vector<Output> outputs = to_outputs(variables, graph);
+  if (outputs.empty())
+    throw Error(invalid_argument("the list of variables is empty; None stands for all variables"));
+  return outputs;
 }
 
 py::list compute_gradients(const ScopeHandle& scope, const py::object& loss, const py::object& variables) {
   const GraphRef& graph = scope.graph;
   return from_gradients(
-      nn::compute_gradients(scope.scope, to_output(loss, graph), outputs_or_none(variables, graph)), graph);
+      nn::compute_gradients(scope.scope, to_output(loss, graph), outputs_or_all(variables, graph)), graph);
 }
 
 using ChangeGradients = std::vector<nn::VariableGradient> (*)(const Scope&, std::vector<nn::VariableGradient>,
@@ -157,8 +162,8 @@ struct AveragesHandle {
 void bind_averages(py::module_& module) {
   py::class_<AveragesHandle>(module, "WeightAverages")
       .def(py::init([](const ScopeHandle& scope, double decay, const py::object& variables) {
-             return AveragesHandle{scope.graph, nn::WeightAverages(scope.scope, decay,
-                                                                   outputs_or_none(variables, scope.graph))};
+             return AveragesHandle{
+                 scope.graph, nn::WeightAverages(scope.scope, decay, outputs_or_all(variables, scope.graph))};
            }),
            py::arg("scope"), py::arg("decay"), py::arg("variables"))
       .def("update",
@@ -176,7 +181,7 @@ using Saver = Output (*)(const Scope&, Output, const std::vector<Output>&);
 void bind_saver(py::module_& module, const char* name, Saver saver) {
   module.def(name, [saver](const ScopeHandle& scope, const py::object& prefix, const py::object& variables) {
     const Output file = as_output(scope, prefix, DType::String);
-    return NodeHandle{scope.graph, saver(scope.scope, file, outputs_or_none(variables, scope.graph)).node};
+    return NodeHandle{scope.graph, saver(scope.scope, file, outputs_or_all(variables, scope.graph)).node};
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "apps/python/arrays.h"
 #include "apps/python/fetches.h"
+#include "apps/python/gil.h"
 #include "apps/python/interrupts.h"
 #include "apps/python/values.h"
 
@@ -42,7 +43,7 @@ py::object go_on(SessionHandle& session, const PartialRunHandle& handle, const p
   const CancelOnInterrupt interrupt(handle.cancellation.get());
   try {
     return fetched.results([&] {
-      const py::gil_scoped_release released;
+      const GilReleased released;
       return session.session.partial_run(handle.run, feeds, fetched.outputs());
     }());
   } catch (const Error& error) {

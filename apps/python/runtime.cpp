@@ -1,6 +1,7 @@
 // Runtimes and clusters for Python.
 #include <pybind11/stl.h>
 
+#include "apps/python/gil.h"
 #include "apps/python/handles.h"
 #include "apps/python/session.h"
 
@@ -36,7 +37,7 @@ ClusterSpec make_cluster(const std::string& name, const Jobs& jobs, const std::s
 /// Destroys a runtime without the GIL: it waits for its threads. Those of another process are left alone.
 void destroy(RuntimeHandle* runtime) {
   if (runtime->forks != forks_so_far()) return;
-  std::optional<py::gil_scoped_release> released;
+  std::optional<GilReleased> released;
   if (Py_IsInitialized() && PyGILState_Check()) released.emplace();
   delete runtime;
 }
@@ -55,12 +56,12 @@ std::shared_ptr<RuntimeHandle> make_runtime(size_t threads, size_t memory, int c
       .roots = roots,
       .cluster = cluster,
       .listen = listen};
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return {new RuntimeHandle(options), destroy};
 }
 
 size_t reset(RuntimeHandle& handle, const std::vector<std::string>& containers) {
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return handle.runtime.reset(containers);
 }
 

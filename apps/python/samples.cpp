@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "apps/python/arrays.h"
+#include "apps/python/gil.h"
 #include "apps/python/training.h"
 #include "apps/python/values.h"
 
@@ -29,7 +30,7 @@ py::dict columns_of(const Samples& samples) {
 /// Reads a batch without the global interpreter lock.
 py::dict batch_at(const std::shared_ptr<BatchesHandle>& handle, uint64_t number) {
   auto columns = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     const std::lock_guard lock(handle->mutex);
     return handle->batches.at(number);
   }();
@@ -39,13 +40,13 @@ py::dict batch_at(const std::shared_ptr<BatchesHandle>& handle, uint64_t number)
 }
 
 Samples read(const std::string& path, const std::string& part, const std::vector<std::string>& settings) {
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return Samples::read(path, part, settings);
 }
 
 Samples parse(const std::string& text, const std::string& part, const std::string& folder,
               const std::vector<std::string>& settings, const std::string& name) {
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return Samples::parse(text, part, folder, settings, name);
 }
 

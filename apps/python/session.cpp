@@ -3,12 +3,15 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "apps/inference/model.h"
 #include "apps/model_export.h"
 #include "apps/python/arrays.h"
 #include "apps/python/fetches.h"
+#include "apps/python/gil.h"
+#include "apps/python/interrupts.h"
 #include "apps/python/observing.h"
 #include "apps/python/partial_runs.h"
 #include "apps/python/steps.h"
@@ -45,21 +48,39 @@ SessionOptions options_of(std::optional<uint64_t> seed, bool soft_placement, boo
           .signatures = 1024};  // callables stay prepared
 }
 
-/// Opens a session of the graph's runtime or, with a master, of its cluster. It may have to wait for other tasks, so it does
-/// without the GIL.
+/// Waits for other tasks without the GIL, a moment at a time, so that Ctrl-C ends it.
+template <class Open>
+auto open_session(SessionOptions options, const Open& open) {
+  constexpr auto moment = std::chrono::milliseconds(200);
+  const auto deadline = std::chrono::steady_clock::now() + options.start_timeout;
+  for (;;) {
+    const auto left = deadline - std::chrono::steady_clock::now();
+    const bool is_last = left <= moment || !on_main_thread();
+    options.start_timeout =
+        is_last ? std::max<std::chrono::nanoseconds>(left, std::chrono::nanoseconds(1)) : moment;
+    try {
+      const GilReleased released;
+      return open(options);
+    } catch (const Error& error) {
+      if (is_last || error.status().code() != Code::DeadlineExceeded) throw;
+    }
+    raise_signals();
+  }
+}
+
+/// Opens a session of the graph's runtime or, with a master, of its cluster.
 SessionRef make_session(const GraphRef& graph, const std::optional<std::string>& master,
                         const std::optional<ClusterSpec>& cluster, const SessionOptions& options) {
   if (master.has_value() != cluster.has_value())
     throw Error(invalid_argument("a session has a master and its cluster, or neither"));
   graph->runtime->require_threads();
   Runtime& runtime = graph->runtime->runtime;
-  const py::gil_scoped_release released;
-  return std::make_shared<SessionHandle>(SessionHandle{
-      .runtime = graph->runtime,
-      .graph = graph,
-      .session = master ? runtime.connect(graph->graph, {.endpoint = *master, .cluster = *cluster}, options)
-                        : runtime.session(graph->graph, options),
-      .steps = {}});
+  Session session = open_session(options, [&](const SessionOptions& used) {
+    return master ? runtime.connect(graph->graph, {.endpoint = *master, .cluster = *cluster}, used)
+                  : runtime.session(graph->graph, used);
+  });
+  return std::make_shared<SessionHandle>(
+      SessionHandle{.runtime = graph->runtime, .graph = graph, .session = std::move(session), .steps = {}});
 }
 
 /// The feeds and the step of one call of run() or profile().
@@ -206,7 +227,7 @@ void start_queue_runners(SessionHandle& session) {
 void stop_queue_runners(SessionHandle& session, double timeout) {
   require_open(session);
   const std::chrono::nanoseconds duration = duration_of(timeout);
-  const py::gil_scoped_release released;
+  const GilReleased released;
   session.session.stop_queue_runners(duration);
 }
 
@@ -220,7 +241,7 @@ void close(SessionHandle& session) {
   if (std::exchange(session.closed, true)) return;
   session.steps.clear();
   if (session.runtime->forks != forks_so_far()) return;
-  const py::gil_scoped_release released;
+  const GilReleased released;
   session.session.close();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/python/gil.h"
 #include "apps/python/interrupts.h"
 #include "apps/python/kept_feeds.h"
 #include "apps/python/values.h"
@@ -24,7 +25,7 @@ std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>&
   options.cancellation = cancellation;
   const CancelOnInterrupt interrupt(cancellation);
   raise_signals();
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return step.step.run(feeds, options);
 }
 
@@ -32,7 +33,7 @@ std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>&
 
 WaitsWithoutGil::WaitsWithoutGil()
     : AroundWaits([](const Wait& wait) {
-        const py::gil_scoped_release released;
+        const GilReleased released;
         wait();
       }) {}
 

@@ -4,6 +4,17 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
+/// Says why an element, which NumPy took for an object of its own, is no element of a tensor.
+std::string mistake_in(py::handle element) {
+  if (element.is_none()) return "None is no value of a tensor";
+  if (PyLong_Check(element.ptr()))
+    return "the integer " + py::str(element).cast<std::string>() + " fits neither int64 nor uint64";
+  if (PyUnicode_Check(element.ptr())) return "a text has characters that UTF-8 does not have";
+  return "a value of type " + py::str(py::type::of(element).attr("__name__")).cast<std::string>() +
+         " is no number, text or bytes; a tensor is made of these, and of nested lists of them that have "
+         "equal lengths";
+}
+
 std::string text_of(py::handle element) {
   if (PyBytes_Check(element.ptr()))
     return {PyBytes_AS_STRING(element.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(element.ptr()))};
@@ -12,8 +23,7 @@ std::string text_of(py::handle element) {
       PyUnicode_Check(element.ptr()) ? PyUnicode_AsUTF8AndSize(element.ptr(), &size) : nullptr;
   if (!text) {
     PyErr_Clear();
-    throw Error(
-        invalid_argument("an element is neither bytes nor text: " + py::repr(element).cast<std::string>()));
+    throw Error(invalid_argument(mistake_in(element)));
   }
   return {text, static_cast<size_t>(size)};
 }

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "apps/python/arrays.h"
+#include "apps/python/gil.h"
 #include "apps/python/interrupts.h"
 #include "apps/python/training.h"
 
@@ -58,7 +59,7 @@ class Callbacks {
   /// Returns whether the training goes on: unless the function returns False or raises something.
   template <class Function>
   bool call(Function function) {
-    const py::gil_scoped_acquire acquired;
+    const GilTaken acquired;
     if (failure_) return false;
     try {
       return !is_false(function());
@@ -86,7 +87,7 @@ const char* joined_text(TrainingEnd end) {
 TrainingOutcome train_without_gil(const RunFile& file, const TrainingOptions& options, Callbacks& callbacks) {
   const CancelOnInterrupt interrupt(&callbacks.cancellation());
   raise_signals();
-  const py::gil_scoped_release released;
+  const GilReleased released;
   return file.train(options);
 }
 
@@ -122,7 +123,7 @@ py::dict evaluate_run(const std::string& path, const std::vector<std::string>& f
   const EvaluationOptions options{
       .files = files, .labels = labels, .part = part, .settings = settings, .load = {}};
   const Metrics metrics = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return evaluate(path, options);
   }();
   return Callbacks::dictionary(metrics);
@@ -130,7 +131,7 @@ py::dict evaluate_run(const std::string& path, const std::vector<std::string>& f
 
 py::dict predict_files(const std::string& path, PredictionOptions options) {
   auto columns = [&] {
-    const py::gil_scoped_release released;
+    const GilReleased released;
     return predict(path, options);
   }();
   py::dict results;

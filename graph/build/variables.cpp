@@ -117,6 +117,20 @@ Output initial_value(const Graph& graph, Output variable) {
 
 Output initializer(const Scope& scope) { return initializer_of(scope, Kind::Global, "init"); }
 
+Output initializer(const Scope& scope, const std::vector<Output>& variables) {
+  const std::vector<Initializer> all = initializers(scope.graph());
+  std::vector<Output> targets;
+  for (const Output& variable : variables) {
+    const Output checked = scope.checked(variable);
+    const auto found = std::ranges::find(all, checked, &Initializer::variable);
+    if (found == all.end())
+      throw Error(
+          invalid_argument("the node '" + scope.graph().node(checked.node).name + "' has no initial value"));
+    targets.push_back({found->node, Output::control});
+  }
+  return scope.with_name("init").group(targets);
+}
+
 Output local_initializer(const Scope& scope) { return initializer_of(scope, Kind::Local, "local_init"); }
 
 Output tables_initializer(const Scope& scope) {

@@ -52,6 +52,9 @@ Output initial_value(const Graph& graph, Output variable);
 /// Returns a target that gives every variable its first value, except the local ones. It knows the
 /// variables added so far, so add optimizers, which add variables, before.
 Output initializer(const Scope& scope);
+/// Returns a target that gives these variables their initial values, and changes no others. Throws InvalidArgument if one of them
+/// has no initial value.
+Output initializer(const Scope& scope, const std::vector<Output>& variables);
 /// Does the same for the local variables.
 Output local_initializer(const Scope& scope);
 /// Returns a target that fills every table for which the graph has an op that does so.

@@ -80,6 +80,32 @@ def lazy_adam():
     return v.astype(numpy.float32)
 
 
+def ratio(variable, update):
+    v, u = numpy.linalg.norm(variable), numpy.linalg.norm(update)
+    return v / u if v > 0 and u > 0 else 1
+
+
+def lars():
+    """LARS, in NumPy: Keras has none any more."""
+    v, a = START.astype(numpy.float64), numpy.zeros([4, 3])
+    for g in DENSE:
+        trust = 0.5 * numpy.linalg.norm(v) / (numpy.linalg.norm(g) + 0.02 * numpy.linalg.norm(v) + 1e-3)
+        a = 0.9 * a + g + 0.02 * v
+        v -= 0.1 * trust * a
+    return v.astype(numpy.float32)
+
+
+def lamb_with_decay():
+    """LAMB with weight decay, in NumPy: Keras subtracts the decay beside the update."""
+    v, m, s = START.astype(numpy.float64), numpy.zeros([4, 3]), numpy.zeros([4, 3])
+    for t, g in enumerate(DENSE, 1):
+        m += 0.1 * (g - m)
+        s += 0.001 * (g ** 2 - s)
+        update = m / (1 - 0.9 ** t) / (numpy.sqrt(s / (1 - 0.999 ** t)) + 1e-6) + 0.02 * v
+        v -= 0.1 * ratio(v, update) * update
+    return v.astype(numpy.float32)
+
+
 for name, make in OPTIMIZERS.items():
     arrays[name + "/dense"] = train(make, DENSE)
     arrays[name + "/rows"] = train(make, ROWS)
@@ -95,6 +121,9 @@ arrays["add_sign/dense"] = raw(lambda v, m, t, g: tf.raw_ops.ResourceApplyAddSig
     var=v, m=m, lr=0.1, alpha=1.5, sign_decay=0.5, beta=0.9, grad=g), 1)
 arrays["power_sign/dense"] = raw(lambda v, m, t, g: tf.raw_ops.ResourceApplyPowerSign(
     var=v, m=m, lr=0.1, logbase=0.75, sign_decay=0.5, beta=0.9, grad=g), 1)
+arrays["lars/dense"] = lars()
+arrays["lamb/dense"] = keras(tf.keras.optimizers.Lamb(0.1, epsilon=1e-6))
+arrays["lamb_with_decay/dense"] = lamb_with_decay()
 arrays["lazy_adam/rows"] = lazy_adam()
 
 SCHEDULES = {

@@ -215,6 +215,51 @@ def test_a_process_ends_while_functions_run():
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[1.0, 1.0]\n", "")
 
 
+BACKGROUND = """
+import threading, time, troupe
+with troupe.Graph() as graph:
+    x = troupe.placeholder("float32", [])
+    y = {node}
+session = troupe.Session(graph)
+running = threading.Event()
+
+def work():
+    while True:
+        session.run(y, {{x: 1.0}})
+        running.set()
+
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+running.wait()
+print("end")
+"""
+
+
+@pytest.mark.parametrize("node", ["x * 2.0", 'troupe.py_function(lambda a: a, [x], "float32")'])
+def test_a_process_ends_while_threads_run_steps(node):
+    """Threads that are daemons are inside of steps when the interpreter ends."""
+    for _ in range(4):
+        ended = subprocess.run([sys.executable, "-c", BACKGROUND.format(node=node)], capture_output=True, text=True, timeout=60)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "end\n", "")
+
+
+def test_ctrl_c_in_a_function_reaches_the_caller():
+    code = textwrap.dedent("""
+        import os, signal, threading, time, troupe
+        with troupe.Graph() as graph:
+            y = troupe.py_function(lambda: time.sleep(30) or 1.0, [], "float32", shapes=[[]])
+            five = troupe.constant(5)
+        session = troupe.Session(graph)
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            session.run(y)
+        except KeyboardInterrupt:
+            print("interrupted", session.run(five))
+    """)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "interrupted 5\n", "")
+
+
 def test_a_custom_gradient_takes_the_place_of_the_ops(graph):
     @troupe.custom_gradient
     def rounded(x):

@@ -13,6 +13,23 @@ def test_ops_have_the_names_of_the_op_table():
     assert callable(troupe.ops.mat_mul) and callable(troupe.ops.conv2d) and callable(troupe.ops.top_kv2)
 
 
+def test_what_is_no_tensor(session):
+    for value, text in ((None, "None is no value"), (2 ** 64, "fits neither int64 nor uint64"), ({"a": 1}, "of type dict is no number")):
+        with pytest.raises(troupe.InvalidArgumentError, match=text):
+            troupe.constant(value)
+
+
+def test_resized_images_have_second_derivatives(session):
+    for resize in (troupe.ops.resize_bilinear, troupe.ops.resize_nearest_neighbor, troupe.ops.resize_bicubic):
+        x = troupe.constant(np.float32([1, 2, 3, 4]).reshape(1, 2, 2, 1))
+        large = resize(x, [4, 4])
+        slope, = troupe.gradients(troupe.ops.sum(large * large * large), x)
+        curvature, = troupe.gradients(troupe.ops.sum(slope), x)
+        # of a direction in which all elements grow alike, the derivative of the slope is that of the sum of 6 * large * d large
+        expected, = troupe.gradients(troupe.ops.sum(large * large * 3.0 * resize(troupe.ops.ones_like(x), [4, 4])), x)
+        np.testing.assert_allclose(session.run(curvature), session.run(expected), rtol=1e-5)
+
+
 def test_an_op_by_both_of_its_names(session):
     a, b = np.ones([2, 3], np.float32), np.full([2, 4], 2, np.float32)
     product = troupe.ops.mat_mul(a, b, transpose_a=True, name="product")

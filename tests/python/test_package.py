@@ -36,6 +36,11 @@ def test_types(tmp_path):
     assert "tuple[troupe._troupe.Output, troupe._troupe.Output]" in checked.stdout
 
 
+def test_the_version_is_that_of_the_project():
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    assert f"VERSION {troupe.__version__}" in cmake
+
+
 def test_the_stubs_name_what_the_module_has():
     stubs = (PACKAGE / "_troupe.pyi").read_text()
     declared = set(re.findall(r"^(?:class|def) (\w+)", stubs, re.M))

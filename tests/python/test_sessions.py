@@ -269,6 +269,25 @@ with troupe.Graph() as graph:
 """
 
 
+def test_ctrl_c_ends_the_wait_for_a_cluster():
+    code = """if True:
+        import os, signal, threading, troupe
+        cluster = troupe.Cluster("lab", {"a": {0: "127.0.0.1:2"}, "b": {0: "127.0.0.1:1"}})
+        graph = troupe.Graph(troupe.Runtime(cluster=cluster, job="a", listen="127.0.0.1:0"))
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            troupe.Session(graph)
+        except KeyboardInterrupt:
+            print("interrupted")
+        try:
+            troupe.Session(graph, start_timeout=0.3)
+        except troupe.DeadlineExceededError as error:
+            print("b" in str(error))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50)
+    assert (done.stdout, done.returncode) == ("interrupted\nTrue\n", 0), done.stderr
+
+
 def test_ctrl_c_cancels_the_step():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, env=os.environ)
     assert done.stdout.split() == ["interrupted", "interrupted", "interrupted", "over", "5"], done.stderr

@@ -13,6 +13,9 @@ using Numbers = std::vector<int64_t>;
 Numbers of_images(const Pair& pair) { return {1, pair.height, pair.width, 1}; }
 
 Numbers explicit_paddings(const std::string& padding, const Pair& pad) {
+  if (padding != "EXPLICIT" && (pad.height != 0 || pad.width != 0))
+    throw Error(
+        invalid_argument("conv2d: pad is for padding = \"EXPLICIT\", but padding is \"" + padding + '"'));
   if (padding != "EXPLICIT") return {};
   return {0, 0, pad.height, pad.height, pad.width, pad.width, 0, 0};
 }

@@ -51,6 +51,8 @@ Output conv1d(const Network& network, Output x, const Conv1d& options) {
       {options.kernel, features == unknown_dim ? features : features / options.groups, options.filters},
       scope.dtype(x), options.init);
   const bool causal = options.padding == "CAUSAL";
+  if (!causal && options.padding != "SAME" && options.padding != "VALID")
+    layer.fail("padding is \"" + options.padding + "\"; allowed: \"SAME\", \"VALID\", \"CAUSAL\"");
   const Output padded = causal ? pad(scope, x, {{0, 0}, {before, 0}, {0, 0}}) : x;
   const Output images = troupe::conv2d(scope, as_images(layer, padded), expand_dims(scope, weights, 0),
                                        {1, 1, options.strides, 1}, causal ? "VALID" : options.padding, "NHWC",

@@ -77,7 +77,7 @@ Ragged merge_rows(const Scope& scope, const NestedRagged& x);
 Output sum(const Scope& scope, const Ragged& x);
 /// An empty row has mean 0.
 Output mean(const Scope& scope, const Ragged& x);
-/// The greatest and the least value of an empty row are the least and the greatest finite number.
+/// The greatest and the least value of an empty row are 0, too.
 Output max(const Scope& scope, const Ragged& x);
 Output min(const Scope& scope, const Ragged& x);
 /// Returns values that are positive and whose sum over each row is 1, for each element of a value on its own.

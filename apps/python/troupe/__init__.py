@@ -18,7 +18,7 @@ from . import data, errors, input_queues, nn, ops, types
 from ._graph import add_methods as _add_methods
 from ._runtime import default_runtime
 from ._troupe import (Callable, Cluster, DType, EventWriter, Graph, Operation, Output, PartialRun, Runtime, Scope, Session,
-                      StepDescription, StepProfile, Tensor, as_dtype)
+                      StepDescription, StepProfile, Tensor, __version__, as_dtype)
 from .building import (
     assign,
     cond,

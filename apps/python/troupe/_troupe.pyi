@@ -16,6 +16,8 @@ _Node = Union["Output", "Operation"]
 _Named = Mapping[str, Union["Output", str]]
 _Path = Union[str, os.PathLike[str]]
 
+__version__: str
+
 class DType:
     """The type of the elements of a tensor."""
 
@@ -378,7 +380,7 @@ class Session:
 def variable(scope: Scope, initial: Output, name: str, trainable: bool) -> Output: ...
 def variables(graph: Graph) -> list[Output]: ...
 def trainable_variables(graph: Graph) -> list[Output]: ...
-def initializer(scope: Scope) -> Operation: ...
+def initializer(scope: Scope, variables: Optional[Sequence[Output]]) -> Operation: ...
 def report_uninitialized_variables(scope: Scope) -> Output: ...
 def gradients(scope: Scope, ys: Union[Output, Sequence[Output]], xs: Union[Output, Sequence[Output]],
               grad_ys: Optional[Sequence[Optional[TensorLike]]]) -> list[_Gradient]: ...
@@ -512,7 +514,9 @@ class Network:
                groups: int = 1, activation: str = "linear", bias: bool = True, init: _Initial = "glorot_uniform") -> Output:
         """A convolution of sequences [batch, time, features]. `padding`: "SAME", "VALID" or "CAUSAL" (no output sees later steps)."""
     def conv2d(self, x: TensorLike, filters: int, kernel: _Pair, strides: _Pair = 1, dilations: _Pair = 1, padding: str = "SAME",
-               groups: int = 1, activation: str = "linear", bias: bool = True, init: _Initial = "glorot_uniform") -> Output: ...
+               pad: _Pair = 0, groups: int = 1, activation: str = "linear", bias: bool = True,
+               init: _Initial = "glorot_uniform") -> Output:
+        """`pad`: the zeros on both sides of height and width, for padding "EXPLICIT"."""
     def depthwise_conv2d(self, x: TensorLike, kernel: _Pair, multiplier: int = 1, strides: _Pair = 1, dilations: _Pair = 1,
                          padding: str = "SAME", activation: str = "linear", bias: bool = True,
                          init: _Initial = "glorot_uniform") -> Output:

@@ -37,9 +37,10 @@ def assign(variable: Output, value: TensorLike, name: Optional[str] = None) -> O
     return result
 
 
-def initializer() -> Operation:
-    """Returns an operation that gives all variables that were added so far their first values, and fills tables."""
-    return _troupe.initializer(current_scope())
+def initializer(variables: Optional[Sequence[Output]] = None) -> Operation:
+    """Returns an operation that gives these variables their first values; by default all that were added so far, and then it fills
+    tables, too. A second optimizer, for example, adds variables that alone need their first values."""
+    return _troupe.initializer(current_scope(variables), None if variables is None else list(variables))
 
 
 def variables(graph: Optional[Graph] = None) -> list[Output]:

@@ -125,6 +125,21 @@ class Lion(Optimizer):
         super().__init__("lion", learning_rate, weight_decay=weight_decay, beta1=beta1, beta2=beta2, lazy=lazy)
 
 
+class Lars(Optimizer):
+    """Layer-wise adaptive rates, for large batches."""
+    def __init__(self, learning_rate: LearningRate, momentum: float = 0.9, weight_decay: float = 1e-4, trust_coefficient: float = 0.001,
+                 epsilon: float = 0):
+        super().__init__("lars", learning_rate, momentum=momentum, weight_decay=weight_decay, trust_coefficient=trust_coefficient,
+                         epsilon=epsilon)
+
+
+class Lamb(Optimizer):
+    """Adam with layer-wise adaptive rates, for large batches."""
+    def __init__(self, learning_rate: LearningRate, weight_decay: float = 0.01, beta1: float = 0.9, beta2: float = 0.999,
+                 epsilon: float = 1e-6):
+        super().__init__("lamb", learning_rate, weight_decay=weight_decay, beta1=beta1, beta2=beta2, epsilon=epsilon)
+
+
 class AddSign(Optimizer):
     def __init__(self, learning_rate: LearningRate, alpha: float = 1, sign_decay: float = 1, beta: float = 0.9, lazy: bool = False):
         super().__init__("add_sign", learning_rate, alpha=alpha, sign_decay=sign_decay, beta=beta, lazy=lazy)
@@ -415,12 +430,12 @@ def row_mean(values: TensorLike, row_splits: TensorLike) -> Output:
 
 
 def row_max(values: TensorLike, row_splits: TensorLike) -> Output:
-    """The greatest value of each row: [rows, ...]. That of an empty row is the least finite number."""
+    """The greatest value of each row: [rows, ...]. That of an empty row is 0."""
     return _troupe.row_max(current_scope(values, row_splits), values, row_splits)
 
 
 def row_min(values: TensorLike, row_splits: TensorLike) -> Output:
-    """The least value of each row: [rows, ...]. That of an empty row is the greatest finite number."""
+    """The least value of each row: [rows, ...]. That of an empty row is 0."""
     return _troupe.row_min(current_scope(values, row_splits), values, row_splits)
 
 

@@ -57,6 +57,9 @@ std::map<std::string, std::unique_ptr<nn::Optimizer>> make_optimizers() {
   add("amsgrad", nn::AmsGrad(0.1, 0.9, 0.5));
   add("adamax", nn::AdaMax(0.1));
   add("lion", nn::Lion(0.1, 0.02));
+  add("lars", nn::Lars(0.1, 0.9, 0.02, 0.5, 1e-3));
+  add("lamb", nn::Lamb(0.1, 0));
+  add("lamb_with_decay", nn::Lamb(0.1, 0.02));
   add("add_sign", nn::AddSign(0.1, 1.5, 0.5));
   add("power_sign", nn::PowerSign(0.1, 0.75, 0.5));
   add("rmsprop", nn::RmsProp(0.1, 0.9, 0.3));

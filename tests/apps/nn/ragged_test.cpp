@@ -118,11 +118,10 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_the_values_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_are_reduced_to_one_value) {
-  constexpr double greatest = std::numeric_limits<double>::max();
   check(ragged::sum(g, pairs()), doubles({4, 2}, {2.5, 2, 0, 0, 2.5, -0.75, 1, 1}));
   check(ragged::mean(g, pairs()), doubles({4, 2}, {1.25, 1, 0, 0, 2.5 / 3, -0.25, 1, 1}));
-  check(ragged::max(g, pairs()), doubles({4, 2}, {2, 3, -greatest, -greatest, 4, 1, 1, 1}));
-  check(ragged::min(g, pairs()), doubles({4, 2}, {0.5, -1, greatest, greatest, -1.5, -2, 1, 1}));
+  check(ragged::max(g, pairs()), doubles({4, 2}, {2, 3, 0, 0, 4, 1, 1, 1}));
+  check(ragged::min(g, pairs()), doubles({4, 2}, {0.5, -1, 0, 0, -1.5, -2, 1, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(a_softmax_sums_to_one_over_each_row) {
