@@ -151,6 +151,23 @@ Status gather(Conversion& to, const Node& node) {
   return {};
 }
 
+Status gather_nd(Conversion& to, const Node& node) {
+  const std::string& indices = to.input(node, 1);
+  const bool is_wide = to.dtype(node, 1) == DType::Int64;
+  to.set(node, 0,
+         to.add("GatherND", {to.input(node, 0), is_wide ? indices : to.cast(indices, DType::Int64)}));
+  return {};
+}
+
+Status top_k(Conversion& to, const Node& node) {
+  const std::string count = to.add("Reshape", {to.as_int64(node, 1), to.integers({1})});
+  const auto results =
+      to.add("TopK", {to.input(node, 0), count}, 2, {{"sorted", int64_t{node.attrs.get<bool>("sorted")}}});
+  to.set(node, 0, results[0]);
+  to.set(node, 1, as_output(to, node, results[1], 1));
+  return {};
+}
+
 /// Unique yields the distinct values in the order in which they come first, and the position of each value among them. Runtimes
 /// have it for 64-bit integers, but not for those of 32 bits.
 Status unique(Conversion& to, const Node& node) {
@@ -257,6 +274,8 @@ void add_array_rules(Rules& rules) {
   rules["StridedSlice"] = strided_slice;
   rules["ReverseV2"] = reverse;
   rules["ReverseSequence"] = reverse_sequence;
+  rules["GatherNd"] = gather_nd;
+  rules["TopKV2"] = top_k;
   rules["Unique"] = unique;
   rules["OneHot"] = one_hot;
   rules["Tile"] = tile;

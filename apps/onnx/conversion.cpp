@@ -15,7 +15,13 @@ std::vector<std::string> Conversion::inputs(const Node& node) {
 }
 
 std::string Conversion::new_name(std::string_view op) {
-  return std::string(op) + '_' + std::to_string(++counts_[std::string(op)]);
+  return unused_name(std::string(op) + '_' + std::to_string(++counts_[std::string(op)]));
+}
+
+std::string Conversion::unused_name(const std::string& name) {
+  std::string unused = name;
+  for (int i = 1; !taken_.insert(unused).second; ++i) unused = name + '_' + std::to_string(i);
+  return unused;
 }
 
 std::string Conversion::add(std::string_view op, const std::vector<std::string>& inputs,

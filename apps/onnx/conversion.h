@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,9 @@ namespace troupe::onnx {
 
 class Conversion {
  public:
-  Conversion(const Graph& graph, OnnxModel& model) : graph_(graph), model_(model) {}
+  /// `reserved` are the names of the model's inputs and outputs.
+  Conversion(const Graph& graph, OnnxModel& model, std::set<std::string> reserved)
+      : graph_(graph), model_(model), taken_(std::move(reserved)) {}
 
   const Graph& graph() const { return graph_; }
   OnnxModel& model() { return model_; }
@@ -27,9 +30,9 @@ class Conversion {
     names_[{node.id, output}] = std::move(name);
   }
   /// Makes a constant stand for the output of a node. It is added when a node of ONNX uses it first.
-  void set_constant(const Node& node, std::string name, const Tensor& value) {
+  void set_constant(const Node& node, const std::string& name, const Tensor& value) {
     constants_[{node.id, 0}] = value;
-    set(node, 0, std::move(name));
+    set(node, 0, unused_name(name));
   }
 
   /// Adds a node of ONNX with one output, and returns the name of that.
@@ -58,6 +61,9 @@ class Conversion {
 
  private:
   std::string new_name(std::string_view op);
+  /// Returns the name, or one that begins with it if a tensor has it already: ONNX tells inputs, outputs and all other tensors
+  /// apart by their names alone.
+  std::string unused_name(const std::string& name);
   void add_constant(const std::string& name, const Tensor& value);
 
   const Graph& graph_;
@@ -65,6 +71,7 @@ class Conversion {
   std::map<Output, std::string> names_;
   std::map<Output, Tensor> constants_;  ///< those that have not been added yet
   std::map<std::string, int, std::less<>> counts_;
+  std::set<std::string> taken_;
   Status status_;
 };
 

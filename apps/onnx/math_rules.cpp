@@ -22,6 +22,7 @@ constexpr std::pair<const char*, const char*> renamed[] = {
     {"Ceil", "Ceil"},
     {"Cos", "Cos"},
     {"Cosh", "Cosh"},
+    {"Div", "Div"},
     {"Elu", "Elu"},
     {"Erf", "Erf"},
     {"Exp", "Exp"},
@@ -66,12 +67,6 @@ Status renamed_op(Conversion& to, const Node& node) {
   return {};
 }
 
-Status divide(Conversion& to, const Node& node) {
-  if (!is_floating(to.dtype(node, 0))) return unimplemented("integers are divided in another way by ONNX");
-  to.set(node, 0, to.add("Div", to.inputs(node)));
-  return {};
-}
-
 /// Returns the number 0 in the dtype of the first input.
 Result<std::string> zero(Conversion& to, const Node& node) {
   if (to.dtype(node, 0) == DType::String) return unimplemented("ONNX has no number 0 for strings");
@@ -113,6 +108,25 @@ Status floor_div(Conversion& to, const Node& node) {
 Status zeros_like(Conversion& to, const Node& node) {
   TROUPE_ASSIGN(const std::string none, zero(to, node));
   to.set(node, 0, to.add("Expand", {none, to.add("Shape", {to.input(node, 0)})}));
+  return {};
+}
+
+Status clip(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Min", {to.add("Max", {to.input(node, 0), to.input(node, 1)}), to.input(node, 2)}));
+  return {};
+}
+
+Status cumulative_sum(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const int64_t axis, to.known_integer(node, 1));
+  to.set(node, 0,
+         to.add("CumSum", {to.input(node, 0), to.constant(Tensor::scalar(axis))},
+                {{"exclusive", int64_t{node.attrs.get<bool>("exclusive")}},
+                 {"reverse", int64_t{node.attrs.get<bool>("reverse")}}}));
+  return {};
+}
+
+Status einsum(Conversion& to, const Node& node) {
+  to.set(node, 0, to.add("Einsum", to.inputs(node), {{"equation", node.attrs.get<std::string>("equation")}}));
   return {};
 }
 
@@ -170,6 +184,12 @@ Result<std::string> one(Conversion& to, const Node& node) {
   if (to.dtype(node, 0) == DType::Float) return to.constant(Tensor::scalar(1.0f));
   if (to.dtype(node, 0) == DType::Double) return to.constant(Tensor::scalar(1.0));
   return unimplemented("it can be exported for float and double only");
+}
+
+Status ones_like(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const std::string unit, one(to, node));
+  to.set(node, 0, to.add("Expand", {unit, to.add("Shape", {to.input(node, 0)})}));
+  return {};
 }
 
 Status log1p(Conversion& to, const Node& node) {
@@ -247,14 +267,33 @@ Status reduction(Conversion& to, const Node& node) {
   return {};
 }
 
+/// ONNX reduces no truth values: of numbers 0 and 1, the least says whether all are true, the greatest whether one is.
+Status logical_reduction(Conversion& to, const Node& node) {
+  TROUPE_ASSIGN(const auto axes, to.known_integers(node, 1));
+  if (axes.empty()) {
+    to.set(node, 0, to.add("Identity", {to.input(node, 0)}));
+    return {};
+  }
+  const std::string numbers = to.cast(to.input(node, 0), DType::Int32);
+  const int64_t keeps = node.attrs.get<bool>("keep_dims") ? 1 : 0;
+  const std::string reduced = to.add(node.type() == "All" ? "ReduceMin" : "ReduceMax",
+                                     {numbers, to.integers(axes)}, {{"keepdims", keeps}});
+  to.set(node, 0, to.cast(reduced, DType::Bool));
+  return {};
+}
+
 }  // namespace
 
 void add_math_rules(Rules& rules) {
   for (const auto& [ours, theirs] : renamed) rules[ours] = renamed_op;
-  rules["Div"] = divide;
   rules["FloorDiv"] = floor_div;
   rules["FloorMod"] = floor_mod;
   rules["ZerosLike"] = zeros_like;
+  rules["OnesLike"] = ones_like;
+  rules["ClipByValue"] = clip;
+  rules["Cumsum"] = cumulative_sum;
+  rules["Einsum"] = einsum;
+  for (const char* const op : {"All", "Any"}) rules[op] = logical_reduction;
   for (const char* const op : {"Equal", "NotEqual"}) rules[op] = equal;
   rules["Square"] = square;
   rules["SquaredDifference"] = squared_difference;

@@ -1,6 +1,7 @@
 #include "apps/onnx/to_onnx.h"
 
 #include <algorithm>
+#include <set>
 
 #include "apps/onnx/conversion.h"
 #include "graph/passes/subgraph.h"
@@ -21,8 +22,16 @@ Rules all_rules() {
 
 /// The inputs and outputs of a signature, by position.
 struct Ends {
-  std::vector<std::string> inputs, outputs;  ///< their names
+  std::vector<std::string> inputs, outputs;               ///< their names
+  std::vector<std::pair<std::string, Output>> passed_on;  ///< outputs that are inputs, which are not fetched
   RunSignature signature;
+
+  std::set<std::string> names() const {
+    std::set<std::string> all(inputs.begin(), inputs.end());
+    all.insert(outputs.begin(), outputs.end());
+    for (const auto& [name, output] : passed_on) all.insert(name);
+    return all;
+  }
 };
 
 Ends ends_of(const interop::Signature& signature) {
@@ -31,7 +40,14 @@ Ends ends_of(const interop::Signature& signature) {
     ends.inputs.push_back(name);
     ends.signature.feeds.push_back(output);
   }
-  for (const auto& [name, output] : signature.outputs) {
+  for (const auto& [given, output] : signature.outputs) {
+    std::string name = given;
+    while (signature.inputs.contains(name) || (name != given && signature.outputs.contains(name)))
+      name += "_output";
+    if (std::ranges::count(ends.signature.feeds, output) != 0) {
+      ends.passed_on.emplace_back(name, output);
+      continue;
+    }
     ends.outputs.push_back(name);
     ends.signature.fetches.push_back(output);
   }
@@ -80,8 +96,9 @@ Result<std::string> to_onnx(const interop::MetaGraph& model, const interop::Sign
   TROUPE_ASSIGN(Subgraph subgraph, cut_subgraph(model.graph, ends.signature));
   TROUPE_RETURN_IF_FAILED(simplify_step(subgraph, library));
   OnnxModel onnx("troupe");
-  Conversion conversion(subgraph.graph, onnx);
+  Conversion conversion(subgraph.graph, onnx, ends.names());
   std::vector<bool> converted(subgraph.graph.size());
+  std::set<size_t> used_inputs;
   std::vector<NodeId> next;  // each node stays here until its inputs have been converted
   for (const NodeId root : subgraph.roots) next.push_back(root);
   while (!next.empty()) {
@@ -95,8 +112,18 @@ Result<std::string> to_onnx(const interop::MetaGraph& model, const interop::Sign
     next.pop_back();
     if (converted[node.id]) continue;
     converted[node.id] = true;
+    if (node.type() == "_Arg") used_inputs.insert(static_cast<size_t>(node.attrs.get<int64_t>("index")));
     if (Status status = convert(conversion, node, ends, values); !status.ok())
       return std::move(status).at_node(node.type(), node.name);
+  }
+  for (const auto& [name, output] : ends.passed_on) {
+    const auto at =
+        static_cast<size_t>(std::ranges::find(ends.signature.feeds, output) - ends.signature.feeds.begin());
+    const DType dtype = model.graph.dtype(output);
+    const PartialShape& shape = model.graph.shape(output);
+    if (used_inputs.insert(at).second) TROUPE_RETURN_IF_FAILED(onnx.add_input(ends.inputs[at], dtype, shape));
+    onnx.add_node("Identity", std::vector{ends.inputs[at]}, std::vector{name});
+    TROUPE_RETURN_IF_FAILED(onnx.add_output(name, dtype, shape));
   }
   TROUPE_RETURN_IF_FAILED(conversion.status());
   return onnx.bytes();

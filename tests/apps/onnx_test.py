@@ -36,8 +36,9 @@ def random_input(random, given):
     return numbers.astype({"tensor(float)": "float32", "tensor(int32)": "int32", "tensor(int64)": "int64"}[given.type])
 
 
-def check(model, name, inputs=None):
-    """Exports a model, and compares what both runtimes compute, of random inputs if none are given."""
+def check(model, name, inputs=None, renamed=None):
+    """Exports a model, and compares what both runtimes compute, of random inputs if none are given. `renamed` has the names that outputs
+    have in ONNX, by their names in Troupe, if these differ."""
     troupe("export", model, f"{name}.onnx")
     onnx.checker.check_model(f"{name}.onnx", full_check=True)
     session = onnxruntime.InferenceSession(f"{name}.onnx")
@@ -45,6 +46,8 @@ def check(model, name, inputs=None):
     inputs = inputs or {given.name: random_input(random, given) for given in session.get_inputs()}
     outputs = [output.name for output in session.get_outputs()]
     theirs = session.run(outputs, inputs)
+    ours_of = {theirs: ours for ours, theirs in (renamed or {}).items()}
+    outputs = [ours_of.get(output, output) for output in outputs]
     numpy.savez(f"{name}_in.npz", **inputs)
     troupe("predict", model, f"{name}_in.npz", "--outputs", ",".join(outputs), "-o", f"{name}_out.npz")
     ours = numpy.load(f"{name}_out.npz")
@@ -115,6 +118,31 @@ def check_layers():
           .replace("digits", "layers"), "layers")
 
 
+def check_ops():
+    """Exports ops whose form differs in ONNX, and outputs with the names of inputs and of other tensors."""
+    graph = {
+        "pixels": "reshape(image / 16.0, [-1, 8, 8, 1])",
+        "wide": "nn.conv2d(pixels, filters=4, kernel=3, dilations=2)",
+        "deep": "nn.depthwise_conv2d(wide, kernel=3, dilations=[1, 3])",
+        "grown": "nn.conv2d_transpose(nn.lrn(deep), filters=4, kernel=3, strides=2)",
+        "wider": "nn.conv2d_transpose(wide, filters=3, kernel=2, strides=3, padding='VALID')",
+        "normed": "nn.batch_norm(grown, scale=false)",
+        "blocks": "space_to_depth(depth_to_space(normed, 2), 4)",
+        "clipped": "clip_by_value(image, 1.0, 9.0)",
+        "sums": "cumsum(image, 1, exclusive=true, reverse=true)",
+        "products": "einsum('bi,bj->bij', [clipped, clipped])",
+        "bright": "cast(all(greater(image, -1.0), 1), 'float')",
+        "rows": "gather_nd(transpose(image, [1, 0]), [[3], [5]])",
+        "parts": "concat([nn.flatten(blocks), nn.flatten(wider), clipped, sums, nn.flatten(products), transpose(rows, [1, 0])], 1)",
+        "logits": "nn.dense(parts, units=10) + expand_dims(bright, 1)",
+        "loss": "mean(sparse_softmax_cross_entropy_with_logits(logits, label))",
+    }
+    table = ", ".join(f'{name}="{expression}"' for name, expression in graph.items())
+    model = train("digits", "--set", "run.name=ops", "--set", "model.variables={}", "--set", "model.graph={" + table + "}",
+                  "--set", "model.outputs={image='clipped', Conv_1='wide', given='image', image_output='sums'}")
+    check(model.replace("digits", "ops"), "ops", renamed={"image": "image_output_output"})
+
+
 def train(example, *more):
     troupe("train", os.path.join(SOURCE, "examples", f"{example}.toml"), "-q", "--set", "train.max_epochs=1", *more)
     return os.path.join("runs", example)
@@ -130,6 +158,7 @@ def main():
         check(train("digits", "--set", "run.name=grouped", "--set", "model.variables={}", "--set", "model.graph={" + grouped +
                     ", loss='mean(sparse_softmax_cross_entropy_with_logits(logits, label))'}").replace("digits", "grouped"), "grouped")
         check_layers()
+        check_ops()
         check_table()
         for model in ["convolution", "functions"]:
             check(os.path.join(SOURCE, "tests", "golden", "models", model), model)
