@@ -14,9 +14,8 @@
 #include "apps/config/document.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/file_content.h"
-#include "apps/data/formats/image_survey.h"
 #include "apps/data/input_file.h"
-#include "apps/runs/first_images_file.h"
+#include "apps/runs/first_folder_files.h"
 #include "apps/runs/first_run_file.h"
 #include "messages/env/real_disk.h"
 
@@ -50,7 +49,16 @@ Status check_is_text(Disk& disk, const std::string& path) {
                    std::string(content));
 }
 
-/// Returns the text of a run file `to` for a table, or for a folder of images. `name` is that of the run.
+/// Returns whether a folder of a class has sounds.
+bool has_sounds(Disk& disk, const std::string& folder) {
+  const auto classes = data::class_folders(disk, std::span(&folder, 1));
+  return classes && std::ranges::any_of(*classes, [&](const std::string& name) {
+           const std::string path = std::string(folder).append("/").append(name);
+           return data::files_without_labels(disk, *data::file_kind("sounds"), std::span(&path, 1)).ok();
+         });
+}
+
+/// Returns the text of a run file `to` for a table, or for a folder of images or sounds. `name` is that of the run.
 Result<std::string> first_text(Disk& disk, const InitArguments& arguments, const std::string& name,
                                const std::string& to) {
   const auto info = disk.info(arguments.from);
@@ -68,12 +76,15 @@ Result<std::string> first_text(Disk& disk, const InitArguments& arguments, const
   }
   if (!arguments.labels.empty())
     return invalid_argument("--label names a column of a table, but " + arguments.from +
-                            " is a folder of images, whose labels are the names of its folders");
+                            " is a folder, where the names of the folders in it are the labels");
   if (arguments.window > 0)
-    return invalid_argument("--window is for the rows of a table, but " + arguments.from +
-                            " is a folder of images");
+    return invalid_argument("--window is for the rows of a table, but " + arguments.from + " is a folder");
+  if (has_sounds(disk, arguments.from)) {
+    TROUPE_ASSIGN(const auto survey, data::survey_sounds(disk, arguments.from));
+    return runs::first_sounds_file(survey, {path, name, to});
+  }
   TROUPE_ASSIGN(const auto survey, data::survey_images(disk, arguments.from));
-  return runs::first_images_file(survey, path, name, to);
+  return runs::first_images_file(survey, {path, name, to});
 }
 
 Result<std::string> write_first(Disk& disk, InitArguments arguments) {
@@ -102,14 +113,14 @@ int init(const InitArguments& arguments) {
 
 void add_init_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<InitArguments>();
-  auto* command =
-      add_command(app, "init", "Write a first run file for a table or for images, from what they look like.",
-                  "troupe init people.csv --label income && troupe train people.toml");
+  auto* command = add_command(
+      app, "init", "Write a first run file for a table, for images or for sounds, from what they look like.",
+      "troupe init people.csv --label income && troupe train people.toml");
   command
       ->add_option(
           "data", arguments->from,
-          "text with columns (.csv, .tsv, also compressed), or a folder that has a folder of images for "
-          "each class")
+          "text with columns (.csv, .tsv, also compressed), or a folder that has a folder of images or "
+          "sounds for each class")
       ->required();
   command
       ->add_option(

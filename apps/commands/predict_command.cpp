@@ -47,9 +47,9 @@ std::string header_of(const data::Dataset& columns, const std::vector<std::strin
     const bool is_scalar = column.values.shape().rank() == 1;
     const bool has_names = is_probabilities(column.name) && static_cast<size_t>(elements) == classes.size();
     for (int64_t i = 0; i < elements; ++i) {
-      if (!line.empty()) line += ',';
-      line += column.name;
-      if (!is_scalar) line += '_' + (has_names ? classes[static_cast<size_t>(i)] : std::to_string(i));
+      std::string name = column.name;
+      if (!is_scalar) name += '_' + (has_names ? classes[static_cast<size_t>(i)] : std::to_string(i));
+      line += (line.empty() ? "" : ",") + data::csv_field(name);
     }
     return Status();
   });

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "apps/config/diagnostics.h"
+#include "apps/config/example_feature.h"
 #include "apps/config/foreign_names.h"
 #include "apps/config/layer_types.h"
 #include "apps/nn/activations.h"
@@ -278,6 +279,21 @@ LayerType prelu_type() {
                              nn::prelu);
 }
 
+LayerType example_feature_type() {
+  using Options = ExampleFeature;
+  return layer_type<Options>(
+      "example_feature",
+      {{"feature", &Options::name, "name of the feature, such as image/encoded", required},
+       {"dtype", &Options::dtype, "default: float", {.choices = "float|int64|string"}},
+       {"size",
+        &Options::size,
+        "number of values; default: a single one, which is a scalar",
+        {.range = {.low = 0}}}},
+      [](const nn::Network& network, const Outputs& inputs, const Options& options) {
+        return example_feature(network.scope(), inputs[0], options);
+      });
+}
+
 LayerType activation_type(const nn::Activation& activation) {
   LayerType type{std::string(activation.name), 1, 1, {}, {}, {}};
   type.add = [apply = activation.apply](const nn::Network& network, const Outputs& inputs, const Given&) {
@@ -399,6 +415,7 @@ std::vector<LayerType> layers() {
                                 depthwise_conv2d_type(),
                                 dropout_type(),
                                 embedding_type(),
+                                example_feature_type(),
                                 layer_type("flatten", nn::flatten),
                                 layer_type("global_avg_pool1d", nn::global_avg_pool1d),
                                 layer_type("global_avg_pool2d", nn::global_avg_pool2d),

@@ -48,6 +48,9 @@ constexpr LayerNote notes[] = {
      "The rows of a table of weights with these numbers, from 0: [..., units]. With a `combiner` the rows of "
      "the ids in the last dimension are combined. A second argument, the splits of ragged ids, combines "
      "those of each row."},
+    {"example_feature", "record",
+     "A feature of TensorFlow's Examples, which are the records of format tfrecord: [size], or of a batch "
+     "[records, size]. An Example without it is an error."},
     {"f1", "logits, label",
      "The harmonic mean of precision and recall of class 1 if there are two classes, otherwise the mean over "
      "the classes that occur."},
@@ -123,9 +126,11 @@ constexpr LayerNote notes[] = {
     {"root_mean_squared_error", "predicted, label",
      "The root of the mean of the squared differences over all samples."},
     {"row_lengths", "values, splits", "The number of values in each row of a ragged tensor, [rows]."},
-    {"row_max", "values, splits", "The maximum of the values in each row of a ragged tensor."},
+    {"row_max", "values, splits",
+     "The maximum of the values in each row of a ragged tensor; 0 for an empty row."},
     {"row_mean", "values, splits", "The mean of the values in each row of a ragged tensor."},
-    {"row_min", "values, splits", "The minimum of the values in each row of a ragged tensor."},
+    {"row_min", "values, splits",
+     "The minimum of the values in each row of a ragged tensor; 0 for an empty row."},
     {"row_softmax", "values, splits", "The softmax over the values in each row of a ragged tensor."},
     {"row_spread", "x, values, splits", "Row i of x for each value in row i of a ragged tensor."},
     {"row_sum", "values, splits", "The sum of the values in each row of a ragged tensor."},
@@ -136,8 +141,8 @@ constexpr LayerNote notes[] = {
      "The mean cross entropy of the softmax of logits [n, classes] with labels [n], or probabilities [n, "
      "classes]."},
     {"softmax_loss", "x, label",
-     "The mean softmax cross entropy over many classes, whose weights belong to the layer: of x [n, units] "
-     "and labels [n]."},
+     "The softmax cross entropy of each sample over many classes, whose weights belong to the layer: of x "
+     "[n, units] and labels [n]. `mean` of it is a loss."},
     {"squared_hinge", "predicted, label",
      "The mean of max(0, 1 - predicted * (2 label - 1))^2, for labels 0 and 1."},
     {"swish", "x", "x times sigmoid(x), which is also called SiLU."},

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/config/reader.h"
+#include "apps/data/formats/class_folders.h"
 
 namespace troupe::config {
 namespace {
@@ -90,7 +91,7 @@ Status with_file_place(Disk& disk, const RunConfig& config, const Status& failur
     more = failure.code() != Code::NotFound       ? ""
            : path.find("/~") != std::string::npos ? "; '~' stands for no folder here: write the whole path"
                                                   : nearest_beside(disk, path);
-  else if (info->is_folder && config.data.format != "images")
+  else if (info->is_folder && !data::file_kind(config.data.format))
     more = "; the files of a folder are named by a pattern, '" + path + "/*'";
   return with_text(failure, more + "; named at " + place_of(config, named->place));
 }

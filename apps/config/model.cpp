@@ -230,7 +230,10 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
               score.expression.text + "(RESULT, label)");
       return std::optional<Output>();
     }
-    Definition definition = with_model(score, built.symbols, more);
+    const Comparison comparison =
+        is_metric ? comparison_of(score, {"loss", config.train.loss}, network.scope(), built.symbols)
+                  : Comparison::OfSamples;
+    Definition definition = with_model(score, built.symbols, more, comparison);
     definition.stage = stages.stage_of(definition, definitions);
     return scalar(network, definition, built.symbols, is_metric, diagnostics);
   };

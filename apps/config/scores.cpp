@@ -128,7 +128,8 @@ std::string mistake_in_class_weights(const Train& train) {
          "; in an expression, the loss takes the argument class_weights=[...]";
 }
 
-Definition with_model(Definition score, const Symbols& symbols, const std::string& more) {
+Definition with_model(Definition score, const Symbols& symbols, const std::string& more,
+                      Comparison comparison) {
   Text& text = score.expression;
   const auto types = score_types();
   if (symbols.values.contains(text.text) ||
@@ -136,12 +137,31 @@ Definition with_model(Definition score, const Symbols& symbols, const std::strin
     return score;
   for (const char* const result : {"logits", "output"}) {
     if (!symbols.values.contains(result)) continue;
-    text.text = std::string(layer_prefix) + text.text + '(' + result + ", label" +
+    const auto compared = [&](const std::string& value) {
+      return comparison == Comparison::EachLabel ? "reshape(" + value + ", [-1])" : value;
+    };
+    text.text = std::string(layer_prefix) + text.text + '(' + compared(result) + ", " + compared("label") +
                 (more.empty() ? "" : ", " + more) + ')';
     text.generated = true;
     break;
   }
   return score;
+}
+
+Comparison comparison_of(const Definition& metric, const Definition& loss, const Scope& scope,
+                         const Symbols& symbols) {
+  constexpr std::string_view of_classes[] = {"accuracy", "auc", "f1", "precision", "recall"};
+  if (loss.expression.text != "binary_cross_entropy" ||
+      std::ranges::find(of_classes, metric.expression.text) == std::end(of_classes))
+    return Comparison::OfSamples;
+  for (const char* const result : {"logits", "output"}) {
+    const auto found = symbols.values.find(result);
+    if (found == symbols.values.end()) continue;
+    const Output* const output = found->second ? std::get_if<Output>(&found->second->value()) : nullptr;
+    const bool has_several = output && scope.shape(*output).has_rank(2) && scope.shape(*output)[1] != 1;
+    return has_several ? Comparison::EachLabel : Comparison::OfSamples;
+  }
+  return Comparison::OfSamples;
 }
 
 bool lacks_result(const Definition& score, const Symbols& symbols) {

@@ -20,9 +20,17 @@ std::string advice_on_metric(const std::string& name);
 /// which has not been checked.
 void expand_metric_names(Table& root);
 
+/// What a metric compares: the result for a sample with its label, or each element of several labels by itself.
+enum class Comparison : uint8_t { OfSamples, EachLabel };
+/// Returns what a metric that is only a name compares. One of classes compares each label by itself where the loss
+/// binary_cross_entropy does and the model has several results for a sample, which may all be true.
+Comparison comparison_of(const Definition& metric, const Definition& loss, const Scope& scope,
+                         const Symbols& symbols);
+
 /// Returns the definition, whose expression is replaced if it is only the name of a loss or metric: by a call with what the model
 /// yields, `logits` or else `output`, `label` and, unless they are empty, further arguments.
-Definition with_model(Definition score, const Symbols& symbols, const std::string& more = {});
+Definition with_model(Definition score, const Symbols& symbols, const std::string& more,
+                      Comparison comparison);
 
 /// Returns train.class_weights as an argument of the loss; empty if there are none.
 std::string class_weights_argument(const Train& train);

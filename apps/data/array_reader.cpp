@@ -35,14 +35,6 @@ std::vector<std::shared_ptr<InputFile>> files_of(const std::vector<StoredArray>&
   return files;
 }
 
-/// Converts elements from big-endian to little-endian, the order of this machine.
-void swap_bytes(Tensor& tensor) {
-  const size_t size = size_of(tensor.dtype());
-  if (size == 1) return;
-  std::byte* const begin = tensor.mutable_data();
-  for (std::byte* at = begin; at != begin + tensor.bytes(); at += size) std::reverse(at, at + size);
-}
-
 class ArrayReader final : public RecordReader {
  public:
   ArrayReader(std::string_view format, std::vector<StoredArray> arrays)
@@ -109,6 +101,8 @@ class ArrayReader final : public RecordReader {
 }  // namespace
 
 Result<std::unique_ptr<RecordReader>> read_arrays(std::string_view format, std::vector<StoredArray> arrays) {
+  for (StoredArray& array : arrays)  // labels may be a column, as Keras's are
+    if (array.column == label_column && array.dims.size() == 2 && array.dims[1] == 1) array.dims.pop_back();
   TROUPE_RETURN_IF_FAILED(check(format, arrays));
   return std::unique_ptr<RecordReader>(std::make_unique<ArrayReader>(format, std::move(arrays)));
 }
@@ -122,8 +116,9 @@ Result<StoredArray> npy_array(std::shared_ptr<InputFile> file, uint64_t offset, 
     return unimplemented(
         name +
         ": the array is in column-major order, which is not supported; save numpy.ascontiguousarray(array)");
-  return StoredArray{column,       std::move(file),        name,
-                     header.dtype, std::move(header.dims), offset + header.bytes};
+  return StoredArray{column,           std::move(file),        name,
+                     header.dtype,     std::move(header.dims), offset + header.bytes,
+                     header.big_endian};
 }
 
 }  // namespace troupe::data

@@ -1,12 +1,21 @@
 #include "apps/data/file_content.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <utility>
 
 namespace troupe::data {
 
 using namespace std::string_view_literals;
+
+namespace {
+
+bool ends_with_any(std::string name, std::initializer_list<std::string_view> endings) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+}  // namespace
 
 std::string_view content_of(std::string_view first_bytes) {
   constexpr std::pair<std::string_view, std::string_view> known[] = {
@@ -19,6 +28,7 @@ std::string_view content_of(std::string_view first_bytes) {
       {"\x89HDF"sv, "an HDF5 file; it must be saved as npy"},
       {"\x89PNG"sv, "a picture; data.format = \"images\" reads folders of pictures"},
       {"\xff\xd8\xff"sv, "a picture; data.format = \"images\" reads folders of pictures"},
+      {"RIFF"sv, "a sound or a picture; data.format = \"sounds\" reads folders of sounds"},
       {"\0\0\x08"sv, "an IDX file; data.format = \"idx\" reads it"},
       {"\0\0\x0d"sv, "an IDX file; data.format = \"idx\" reads it"},
       {"\x80\x04"sv, "a pickle of Python; it must be saved as csv or npy"},
@@ -29,9 +39,9 @@ std::string_view content_of(std::string_view first_bytes) {
 }
 
 bool is_image_name(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  constexpr std::array<std::string_view, 5> endings = {".jpg", ".jpeg", ".png", ".gif", ".bmp"};
-  return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
+  return ends_with_any(std::move(name), {".jpg", ".jpeg", ".png", ".gif", ".bmp"});
 }
+
+bool is_sound_name(std::string name) { return ends_with_any(std::move(name), {".wav"}); }
 
 }  // namespace troupe::data

@@ -12,10 +12,12 @@ namespace troupe::data {
 /// Returns nothing if the bytes are not known.
 std::string_view content_of(std::string_view first_bytes);
 
-/// The most bytes of an image that is a file of its own.
-inline constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
+/// The most bytes of an image or sound that is a file of its own.
+inline constexpr uint64_t max_sample_bytes = uint64_t{64} << 20;
 
 /// Returns whether the name of a file ends as those of images do: .jpg, .jpeg, .png, .gif or .bmp, in any case.
 bool is_image_name(std::string name);
+/// Returns whether the name of a file ends as those of sounds do: .wav, in any case.
+bool is_sound_name(std::string name);
 
 }  // namespace troupe::data

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apps/data/formats/class_folders.h"
 #include "messages/env/glob.h"
 
 namespace troupe::data {
@@ -72,7 +73,7 @@ std::string folder_of_pattern(std::string_view pattern) {
 
 Result<Options> with_matching_files(Disk& disk, Options options) {
   const auto format = find_format(options.format);
-  const auto kind = options.format != "images"                 ? Search::Kind::Files
+  const auto kind = !file_kind(options.format)                 ? Search::Kind::Files
                     : format->labelled(options.format_options) ? Search::Kind::Folders
                                                                : Search::Kind::Any;
   for (const auto& [key, paths] :

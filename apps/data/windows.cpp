@@ -1,6 +1,7 @@
 #include "apps/data/windows.h"
 
 #include <algorithm>
+#include <set>
 
 namespace troupe::data {
 namespace {
@@ -74,6 +75,19 @@ class WindowSet final : public SampleSet {
   Dataset columns_;  ///< with one stretch
 };
 
+/// Returns what to do, for an error, if a series is in several places; else nothing.
+std::string advice_on_order(const Dataset& samples, const std::vector<SampleRange>& all,
+                            const Window& window) {
+  if (window.series.empty()) return {};
+  const auto names = samples.find(window.series)->as<std::string>();
+  std::set<std::string_view> known;
+  for (const SampleRange& series : all)
+    if (const std::string& name = names[static_cast<size_t>(series.begin)]; !known.insert(name).second)
+      return "; a series is rows below each other with the same '" + window.series + "', but '" + name +
+             "' is in several places: sort the rows by '" + window.series + "'";
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<SampleRange>> series_of(const Dataset& samples, const Window& window) {
@@ -107,7 +121,8 @@ Result<std::shared_ptr<const SampleSet>> windows(const SampleSet& samples, const
     return invalid_argument("data.window: a stretch of " + std::to_string(window.length) +
                             " samples and the label " + std::to_string(window.ahead) +
                             " ahead need a series of " + std::to_string(window.length + window.ahead) +
-                            " samples; found " + std::to_string(longest));
+                            " samples; found " + std::to_string(longest) +
+                            advice_on_order(kept->columns(), all, window));
   TROUPE_ASSIGN(Dataset columns, shared->at(std::span(shared->begins).first(1)));
   return std::shared_ptr<const SampleSet>(std::make_shared<WindowSet>(shared, std::move(columns)));
 }

@@ -153,6 +153,10 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     beast::http::async_read_header(
         stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, size_t) {
           if (error || self->parser_->is_done()) return self->has_read(error);
+          if (const auto encoding = self->parser_->get()[beast::http::field::content_encoding];
+              !encoding.empty() && !beast::iequals(encoding, "identity"))
+            return self->refuse(415, "the body has the Content-Encoding '" + std::string(encoding) +
+                                         "'; bodies must be sent as they are");
           if (beast::iequals(self->parser_->get()[beast::http::field::expect], "100-continue"))
             return self->invite();
           self->read_body();

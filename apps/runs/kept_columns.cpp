@@ -5,7 +5,7 @@
 #include "apps/data/convert/convert.h"
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/file_patterns.h"
-#include "apps/data/formats/images.h"
+#include "apps/data/formats/class_folders.h"
 #include "apps/data/load.h"
 #include "apps/data/windows.h"
 
@@ -14,13 +14,14 @@ namespace {
 
 constexpr const char* file_column = "file";
 
-Result<data::Dataset> paths_of_images(Disk& disk, data::Options options,
-                                      const std::vector<std::string>& names) {
+Result<data::Dataset> paths_of_files(Disk& disk, const data::FileKind& kind, data::Options options,
+                                     const std::vector<std::string>& names) {
   if (names != std::vector<std::string>{file_column})
-    return invalid_argument("there is no column '" + names.front() +
-                            "' to keep: images have the column 'file' alone, their paths");
+    return invalid_argument("there is no column '" + names.front() + "' to keep: " +
+                            std::string(kind.format) + " have the column 'file' alone, their paths");
+  options.format_options[data::label_column] = std::string("none");
   TROUPE_ASSIGN(options, data::with_matching_files(disk, std::move(options)));
-  TROUPE_ASSIGN(const auto paths, data::image_files(disk, options.train));
+  TROUPE_ASSIGN(const auto paths, data::files_without_labels(disk, kind, options.train));
   return data::Dataset({{file_column, Tensor::vector(std::span(paths))}});
 }
 
@@ -111,12 +112,13 @@ Result<data::Dataset> kept_columns(Disk& disk, const TrainedRun& run, const std:
   options.valid.clear();
   options.valid_labels.clear();
   options.valid_split = 0;
-  if (options.format == "images") return paths_of_images(disk, std::move(options), names);
+  if (const data::FileKind* const kind = data::file_kind(options.format))
+    return paths_of_files(disk, *kind, std::move(options), names);
   const bool is_json =
       std::ranges::all_of(files, [](const auto& file) { return data::format_of_name(file) == "jsonl"; });
   if (options.format != "csv" && !is_json)
     return invalid_argument("no column can be kept of files of format " + options.format +
-                            "; allowed: csv, images");
+                            "; allowed: csv, images, sounds");
   if (is_json) {
     options.format = "csv";
     options.format_options = {{"header", true}};

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "apps/config/mistake_places.h"
+#include "apps/data/file_content.h"
+#include "apps/data/formats/class_folders.h"
 
 namespace troupe::train {
 namespace {
-
-constexpr uint64_t max_image_bytes = uint64_t{64} << 20;
 
 /// Returns the path of the file in a folder, or in a folder of it, that has these bytes; empty if there is none.
 std::string file_with(Disk& disk, const std::string& folder, std::string_view bytes, int depth) {
@@ -18,20 +18,21 @@ std::string file_with(Disk& disk, const std::string& folder, std::string_view by
     if (entry.is_folder && depth > 0) {
       if (auto found = file_with(disk, path, bytes, depth - 1); !found.empty()) return found;
     } else if (const auto info = disk.info(path); info && !info->is_folder && info->bytes == bytes.size()) {
-      if (const auto content = read_file(disk, path, max_image_bytes); content && *content == bytes)
+      if (const auto content = read_file(disk, path, data::max_sample_bytes); content && *content == bytes)
         return path;
     }
   }
   return {};
 }
 
-/// Returns the file of a sample of the format images. Batches do not carry paths, so the file is found by its bytes.
+/// Returns the file of a sample that is a file of its own. Batches do not carry paths, so the file is found by its bytes.
 std::string file_of(Disk& disk, const data::Options& options, const data::Dataset& sample) {
-  const Tensor* const image = options.format == "images" ? sample.find(data::feature_column) : nullptr;
-  if (!image || image->dtype() != DType::String || image->elements() != 1) return {};
+  const Tensor* const content = data::file_kind(options.format) ? sample.find(data::feature_column) : nullptr;
+  if (!content || content->dtype() != DType::String || content->elements() != 1) return {};
   for (const auto* const folders : {&options.train, &options.valid, &options.test})
     for (const std::string& folder : *folders)
-      if (auto found = file_with(disk, folder, image->as<std::string>()[0], 1); !found.empty()) return found;
+      if (auto found = file_with(disk, folder, content->as<std::string>()[0], 1); !found.empty())
+        return found;
   return {};
 }
 

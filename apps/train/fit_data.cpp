@@ -12,7 +12,7 @@
 #include "apps/data/csv/csv_row.h"
 #include "apps/data/csv/number_form.h"
 #include "apps/data/file_patterns.h"
-#include "apps/data/formats/images.h"
+#include "apps/data/formats/class_folders.h"
 #include "apps/data/load.h"
 #include "apps/data/ragged/text_parts.h"
 #include "apps/data/sources.h"
@@ -56,7 +56,7 @@ data::Options with_labels_as_text(data::Options options) {
 /// Returns whether the names of classes have to be found: the run file asks for it, or says nothing and the first label is no
 /// number.
 bool needs_classes(Disk& disk, const data::Options& options) {
-  if (options.format == "images") {
+  if (data::file_kind(options.format)) {
     const auto given =
         data::option<std::vector<std::string>>(options.format_options, "label_names", {"auto"});
     const auto is_folder = [&](const std::string& path) {
@@ -86,12 +86,12 @@ bool needs_classes(Disk& disk, const data::Options& options) {
 
 /// Returns the words that are labels in the files of train, also those held out for validation, or the names of folders.
 Result<std::vector<std::string>> find_classes(Disk& disk, const data::Options& given) {
-  if (given.format == "images") {
-    TROUPE_ASSIGN(const auto folders, data::image_classes(disk, given.train));
+  if (const data::FileKind* const kind = data::file_kind(given.format)) {
+    TROUPE_ASSIGN(const auto folders, data::class_folders(disk, given.train));
     if (folders.empty())
-      return data_loss("data.train: there are no folders in " + given.train.front() +
-                       "; format = \"images\" takes a folder for each class, such as " + given.train.front() +
-                       "/cat with the images of cats");
+      return data_loss("data.train: there are no folders in " + given.train.front() + "; format = \"" +
+                       std::string(kind->format) + "\" takes a folder for each class, such as " +
+                       given.train.front() + "/cat with the " + std::string(kind->format) + " of cats");
     return std::vector<std::string>(folders.begin(), folders.end());
   }
   const data::Options options = with_labels_as_text(given);

@@ -86,7 +86,7 @@ fault = { heartbeat = "10ms" }
 run.toml:2:1: data.train: missing: files to train on, or patterns with *, ? and [...] (a path or a list of paths)
   [data]
   ^
-run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "fixed", "idx", "images", "lines", "npy", "npz", "tfrecord"; the nearest is 'csv'
+run.toml:3:10: data.format: "cvs" is unknown; allowed: "csv", "fixed", "idx", "images", "lines", "npy", "npz", "sounds", "tfrecord"; the nearest is 'csv'
   format = "cvs"
            ^
 run.toml:4:1: data.trian: unknown key; the nearest is 'train'

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
+#include "apps/data/convert/convert.h"
 #include "apps/data/format.h"
 #include "apps/train/train_data.h"
 #include "kernels/ops/images/codecs.h"
@@ -26,6 +27,8 @@ struct Images {
                      value_or_throw(encode_png(pixels.data(), {2, 2, 1}, false, -1)));
       }
     folder.write("cats/notes.txt", "no image");
+    folder.write("cats/._0.png", "no image, but what a file system leaves there");
+    std::filesystem::create_directories(folder.path() + "/.checkpoints");
   }
 
   Result<data::TrainAndValid> load(const std::string& map, const std::vector<std::string>& set = {}) {
@@ -97,6 +100,35 @@ BOOST_AUTO_TEST_CASE(mapped_samples_are_kept_in_memory) {
     const std::vector<uint8_t> whole(4, 11);
     folder.write("dogs/1.PNG", value_or_throw(encode_png(whole.data(), {2, 2, 1}, false, -1)));
   }
+}
+
+// Examples as tf.train.Example writes them: an image, a class, and numbers.
+BOOST_AUTO_TEST_CASE(features_of_examples_are_columns) {
+  std::vector<std::string> images;
+  for (const uint8_t pixel : {3, 5, 7}) {
+    const std::vector<uint8_t> pixels(4, pixel);
+    images.push_back(value_or_throw(encode_png(pixels.data(), {2, 2, 1}, false, -1)));
+  }
+  const data::Dataset examples({{"image/encoded", Tensor::vector(std::span<const std::string>(images))},
+                                {"image/class", Tensor::vector<int64_t>({1, 0, 1})},
+                                {"box", test::floats(Shape{3, 2}, {1, 2, 3, 4, 5, 6})}});
+  const auto stream = value_or_throw(data::samples_of(data::in_memory(examples)));
+  BOOST_TEST_REQUIRE(data::convert(disk, *stream, folder.path() + "/train.tfrecord", {}).ok());
+  const std::string map = R"toml([data.map]
+label = "cast(nn.example_feature(image, feature='image/class', dtype='int64'), 'int32')"
+box = "nn.example_feature(image, feature='box', size=2)"
+image = "cast(reshape(decode_png(nn.example_feature(image, feature='image/encoded', dtype='string'), channels=1), [2, 2]), 'float')"
+)toml";
+  const std::vector<std::string> set = {"data.format=tfrecord",
+                                        "data.train=" + folder.path() + "/train.tfrecord"};
+  const auto loaded = load(map, set);
+  BOOST_REQUIRE_MESSAGE(loaded.ok(), loaded.status().message());
+  const auto samples = test::all_samples(*loaded->train);
+  BOOST_TEST(pixels(samples, "image") == std::vector<float>({3, 5, 7}), boost::test_tools::per_element());
+  BOOST_TEST(samples.find("box")->signature() == "float[3,2]");
+  const auto labels = samples.find("label")->as<int32_t>();
+  BOOST_TEST(std::vector<int32_t>(labels.begin(), labels.end()) == std::vector<int32_t>({1, 0, 1}),
+             boost::test_tools::per_element());
 }
 
 // A worker keeps the batches alone.

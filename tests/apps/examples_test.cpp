@@ -57,6 +57,10 @@ BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
   const std::string pictures = test::project_path("examples/shapes/square");
   const std::string kept = output_of({"predict", folder.path() + "/shapes", pictures, "--keep", "file"});
   BOOST_TEST(kept.starts_with("file,class\n" + pictures + "/00.png,square\n"), kept);
+  const std::string some =
+      output_of({"predict", folder.path() + "/shapes", pictures + "/0[1-3].png", "--keep", "file"});
+  BOOST_TEST(std::ranges::count(some, '\n') == 4, some);
+  BOOST_TEST(some.starts_with("file,class\n" + pictures + "/01.png,"), some);
 
   const std::string mixed = folder.path() + "/mixed", broken = mixed + "/01.png";
   std::filesystem::create_directory(mixed);
@@ -65,6 +69,20 @@ BOOST_AUTO_TEST_CASE(pictures_of_a_folder_are_told_apart) {
   Program program(test::troupe_program(), {"predict", folder.path() + "/shapes", mixed});
   BOOST_TEST(program.end() == 3);
   BOOST_TEST(program.output().find(broken + ": ") != std::string::npos, program.output());
+}
+
+BOOST_AUTO_TEST_CASE(sounds_of_a_folder_are_told_apart) {
+  const Json result = train("sounds");
+  BOOST_TEST(result.at("valid/accuracy").get<double>() >= 0.95);
+  const auto rows = predictions("sounds", "sounds");
+  BOOST_TEST_REQUIRE(rows.size() == 151u);
+  BOOST_TEST(rows[0].starts_with("class"), rows[0]);
+  BOOST_TEST(std::ranges::count(rows, "chirp") >= 45);
+  const std::string broken = folder.write("01.wav", "RIFF, but no sound");
+  Program program(test::troupe_program(), {"predict", folder.path() + "/sounds", broken});
+  BOOST_TEST(program.end() == 3);
+  BOOST_TEST(program.output().find(broken + ": ") != std::string::npos, program.output());
+  BOOST_TEST(program.output().find("WAV: ") != std::string::npos, program.output());
 }
 
 BOOST_AUTO_TEST_CASE(digits_are_drawn_from_eight_numbers) {

@@ -6,8 +6,9 @@
 #include <filesystem>
 
 #include "apps/data/csv/table_survey.h"
-#include "apps/runs/first_images_file.h"
+#include "apps/runs/first_folder_files.h"
 #include "apps/runs/first_run_file.h"
+#include "kernels/ops/audio/wav.h"
 #include "kernels/ops/images/codecs.h"
 #include "messages/env/real_disk.h"
 #include "tests/apps/troupe_program.h"
@@ -39,7 +40,7 @@ struct Fixture {
   }
   std::string file_for(const std::string& images) {
     return runs::first_images_file(value_or_throw(data::survey_images(disk, folder.path() + '/' + images)),
-                                   images, images, images + ".toml");
+                                   {images, images, images + ".toml"});
   }
 
   TemporaryFolder folder;
@@ -60,6 +61,29 @@ BOOST_AUTO_TEST_CASE(a_first_run_file_for_images_trains) {
       output_of({"predict", folder.path() + "/runs/shapes", project_path("examples/shapes/circle/00.png")});
   BOOST_TEST(predicted.starts_with("class\n"), predicted);
   BOOST_TEST(says(output_of({"init", project_path("examples/shapes"), "-o", file}, 2), "exists"));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_run_file_for_sounds_trains) {
+  const std::string file = folder.path() + "/sounds.toml";
+  output_of({"init", project_path("examples/sounds"), "-o", file});
+  const std::string trained = output_of(
+      {"train", file, "--set", "run.directory=" + folder.path() + "/runs", "--set", "train.max_epochs=5"});
+  BOOST_TEST(says(trained, "valid/accuracy"), trained);
+  const std::string predicted =
+      output_of({"predict", folder.path() + "/runs/sounds", project_path("examples/sounds/tone/00.wav")});
+  BOOST_TEST(predicted.starts_with("class\n"), predicted);
+}
+
+BOOST_AUTO_TEST_CASE(sounds_have_one_rate) {
+  const std::vector<float> silence(100);
+  write("words/no/1.wav", value_or_throw(encode_wav(silence, 1, 8000)));
+  write("words/yes/1.WAV", value_or_throw(encode_wav(silence, 2, 16000)));
+  const std::string output =
+      output_of({"init", folder.path() + "/words", "-o", folder.path() + "/x.toml"}, 2);
+  BOOST_TEST(says(output, "/words/yes/1.WAV has 16000 samples per second, and"), output);
+  write("words/yes/1.WAV", "RIFF");
+  BOOST_TEST(
+      says(output_of({"init", folder.path() + "/words", "-o", folder.path() + "/x.toml"}, 3), "1.WAV: "));
 }
 
 BOOST_AUTO_TEST_CASE(images_of_one_small_size_keep_it) {
@@ -167,7 +191,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_folder_is_said) {
   write("one/a/1.png", image(8, 8));
   BOOST_TEST(says(failure("one"), "but there is only 'a'"));
   write("one/b/notes.txt", "none");
-  BOOST_TEST(says(failure("one"), "/one/b: it has no image"));
+  BOOST_TEST(says(failure("one"), "/one/b: it has no images (.jpg"));
   write("one/b/2.png", image(8, 8).substr(0, 20));
   BOOST_TEST(says(failure("one", 3), "/one/b/2.png: "));
   BOOST_TEST(says(failure("one", 2, {"--label", "y"}), "--label names a column of a table"));

@@ -294,6 +294,23 @@ BOOST_AUTO_TEST_CASE(samples_are_the_rows_of_arrays) {
   BOOST_TEST(identical(*unlabelled->find("image"), images));
 }
 
+// Labels as Keras has them, and numbers as other machines write them.
+BOOST_AUTO_TEST_CASE(labels_may_be_a_column_and_numbers_big_endian) {
+  const Tensor images = Tensor::of<float>(Shape{2, 2}, {1, 2, 3, 4}),
+               labels = Tensor::vector<int64_t>({5, 6});
+  const auto columns =
+      read("npz", value_or_throw(write_npz({{"image", images}, {"label", labels.reshaped(Shape{2, 1})}})));
+  BOOST_TEST_REQUIRE(columns.ok());
+  BOOST_TEST(identical(*columns->find("label"), labels));
+  std::string big = value_or_throw(write_npy(images));
+  big.replace(big.find("<f4"), 1, ">");
+  for (size_t i = big.size() - images.bytes(); i < big.size(); i += 4) std::reverse(&big[i], &big[i] + 4);
+  const auto read_big = read("npy", big, value_or_throw(write_npy(labels)));
+  BOOST_TEST_REQUIRE(read_big.ok());
+  BOOST_TEST(identical(*read_big->find("image"), images));
+  BOOST_TEST(identical(value_or_throw(read_npy(big, "f")), images));
+}
+
 BOOST_AUTO_TEST_CASE(an_archive_has_arrays_of_any_name_and_shape) {
   const Tensor images = Tensor::of<float>(Shape{2, 1, 2, 1}, {1, 2, 3, 4}),
                masks = Tensor::of<float>(Shape{2, 2}, {0, 1, 1, 0}), y = Tensor::vector<int64_t>({5, 6});

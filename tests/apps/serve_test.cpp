@@ -320,6 +320,15 @@ BOOST_AUTO_TEST_CASE(large_requests_are_refused) {
   BOOST_TEST(client.read().status == 413u);
 }
 
+BOOST_AUTO_TEST_CASE(encoded_bodies_are_refused) {
+  serve();
+  Plain client(port);
+  asio::write(client.stream(),
+              asio::buffer(std::string("POST ") + predict +
+                           " HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"));
+  BOOST_TEST(client.read().status == 415u);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_not_http_is_refused) {
   serve();
   Plain client(port);

@@ -159,6 +159,58 @@ BOOST_AUTO_TEST_CASE(a_table_may_have_its_columns_in_another_order) {
                  .find("in.csv: there is no column 'a', which is one of data.features") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(names_of_classes_may_have_commas) {
+  const std::string table =
+      folder.write("towns.csv", "a,y\n1,\"Paris, FR\"\n3,\"the \"\"city\"\"\"\n5,\"Paris, FR\"\n7,Rome\n");
+  const std::string file = folder.write("towns.toml", R"toml(run = { name = "towns" }
+[data]
+format = "csv"
+train = "towns.csv"
+header = true
+label = "y"
+batch = 4
+[model]
+layers = [{ type = "dense", units = 3, name = "logits" }]
+[train]
+loss = "softmax_cross_entropy"
+optimizer = { type = "sgd", lr = 0.1 }
+max_epochs = 1
+)toml");
+  output_of({"train", file, "--set", "run.directory=" + folder.path()});
+  const std::string predicted = output_of({"predict", path("towns"), table, "--probabilities"});
+  BOOST_TEST(predicted.starts_with("class,\"probabilities_Paris, FR\",probabilities_Rome,"
+                                   "\"probabilities_the \"\"city\"\"\"\n"),
+             predicted);
+}
+
+BOOST_AUTO_TEST_CASE(metrics_of_classes_compare_each_of_several_labels) {
+  folder.write("days.csv", "a,b,rain,wind\n1,0,1,0\n0,1,1,1\n3,1,0,0\n2,2,1,1\n");
+  const std::string file = folder.write("days.toml", R"toml(run = { name = "days" }
+[data]
+format = "csv"
+train = "days.csv"
+header = true
+label = ["rain", "wind"]
+batch = 4
+inputs = { label = { cast = "float" } }
+[model.graph]
+logits = "nn.dense(image, units=2)"
+[train]
+loss = "binary_cross_entropy"
+optimizer = { type = "sgd", lr = 0.1 }
+max_epochs = 1
+[train.metrics]
+accuracy = "accuracy"
+accuracy_of_each = "nn.accuracy(reshape(logits, [-1]), reshape(label, [-1]))"
+f1 = "f1"
+f1_of_each = "nn.f1(reshape(logits, [-1]), reshape(label, [-1]))"
+)toml");
+  output_of({"train", file, "--set", "run.directory=" + folder.path()});
+  const Json scores = Json::parse(output_of({"eval", path("days"), "--on", "train", "--json"})).at("scores");
+  for (const std::string metric : {"accuracy", "f1"})
+    BOOST_TEST(scores.at(metric) == scores.at(metric + "_of_each"), scores.dump());
+}
+
 BOOST_AUTO_TEST_CASE(predictions_keep_columns_of_the_files) {
   train_small("header = true\nlabel = \"y\"\n");
   const auto kept = [&](const std::string& columns, const std::string& file, const Arguments& more = {},

@@ -201,7 +201,10 @@ BOOST_AUTO_TEST_CASE(a_stretch_lies_in_one_series) {
       train::load_data(table.disk, value_or_throw(table.parse(file("valid = { split = 0.3 }\n")))));
   check_numbers(numbers(value_or_throw(both.train->batches(9, 0, false)->at(0)), "label"), {30, 70});
   check_numbers(numbers(value_or_throw(both.valid->batches(9, 0, false)->at(0)), "label"), {40, 80});
-  BOOST_TEST(says(Table("Day,Place,Kind\n1,a,1\n2,b,2\n3,a,3\n").failure(file("")), "samples; found 1"));
+  BOOST_TEST(
+      says(Table("Day,Place,Kind\n1,a,1\n2,b,2\n3,a,3\n").failure(file("")),
+           "samples; found 1; a series is rows below each other with the same 'place', but 'a' is in several "
+           "places: sort the rows by 'place'"));
   BOOST_TEST(says(table.failure(file("", "category")), "data.columns has no column 'place' of type text"));
 }
 

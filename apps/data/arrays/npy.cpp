@@ -48,11 +48,13 @@ std::optional<std::vector<int64_t>> dims_of(std::string_view text) {
   }
 }
 
-Result<DType> dtype_of_text(std::string_view text, const std::string& file) {
+/// Returns the type; `big_endian` says whether the highest byte of a number comes first.
+Result<DType> dtype_of_text(std::string_view text, const std::string& file, bool& big_endian) {
   const std::string_view quoted = text.substr(0, text.find('\'', 1));
   const std::string_view name = quoted.substr(std::min<size_t>(1, quoted.size()));
+  big_endian = name.starts_with('>');
   for (const TypeName& known : type_names)
-    if (name == known.text) return known.dtype;
+    if (name == known.text || (big_endian && name.substr(1) == known.text.substr(1))) return known.dtype;
   return unimplemented(file + ": arrays of type '" + std::string(name) + "' are not supported");
 }
 
@@ -88,6 +90,13 @@ bool bools_are_sound(const Tensor& tensor) {
 
 }  // namespace
 
+void swap_bytes(Tensor& tensor) {
+  const size_t size = size_of(tensor.dtype()) / (is_complex(tensor.dtype()) ? 2 : 1);
+  if (size == 1) return;
+  std::byte* const begin = tensor.mutable_data();
+  for (std::byte* at = begin; at != begin + tensor.bytes(); at += size) std::reverse(at, at + size);
+}
+
 Result<NpyHeader> parse_npy_header(std::string_view bytes, const std::string& file) {
   if (!bytes.starts_with(magic) || bytes.size() < magic.size() + 2)
     return data_loss(file + ": not a .npy file: its first bytes are not \\x93NUMPY and a version");
@@ -102,7 +111,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes, const std::string& fi
              shape = value_of(dictionary, "shape");
   if (!descr || !order || !shape) return data_loss(file + ": the header lacks descr, fortran_order or shape");
   NpyHeader header;
-  TROUPE_ASSIGN(header.dtype, dtype_of_text(*descr, file));
+  TROUPE_ASSIGN(header.dtype, dtype_of_text(*descr, file, header.big_endian));
   header.columns_first = order->starts_with("True");
   auto dims = dims_of(*shape);
   if (!dims) return data_loss(file + ": the shape in the header cannot be read");
@@ -127,6 +136,7 @@ Result<Tensor> read_npy(std::string_view bytes, const std::string& file) {
   TROUPE_ASSIGN(const Shape shape, Shape::make(header.dims, header.dtype));
   TROUPE_ASSIGN(Tensor tensor, Tensor::allocate(header.dtype, shape));
   if (!elements.empty()) std::memcpy(tensor.mutable_data(), elements.data(), elements.size());
+  if (header.big_endian) swap_bytes(tensor);
   if (!bools_are_sound(tensor)) return data_loss(file + ": a bool is neither 0 nor 1");
   if (!header.columns_first || shape.rank() < 2) return tensor;
   TROUPE_ASSIGN(Tensor rows, Tensor::allocate(header.dtype, shape));

@@ -1,6 +1,6 @@
-// Reads and writes NumPy's .npy files, which contain one array (formats 1.0 to 3.0, little-endian). The element types are those
-// that NumPy and Troupe have in common: bool, integers, half, float, double and complex numbers. A bfloat16 is stored as uint16.
-// Functions without state; any thread.
+// Reads and writes NumPy's .npy files, which contain one array (formats 1.0 to 3.0; what is written is little-endian). The element
+// types are those that NumPy and Troupe have in common: bool, integers, half, float, double and complex numbers. A bfloat16 is
+// stored as uint16. Functions without state; any thread.
 #pragma once
 
 #include <span>
@@ -16,6 +16,7 @@ namespace troupe::data {
 struct NpyHeader {
   DType dtype = DType::Invalid;
   bool columns_first = false;  ///< whether the elements are in column-major order
+  bool big_endian = false;     ///< whether the highest byte of a number comes first
   std::vector<int64_t> dims;
   size_t bytes = 0;  ///< the size of the header
 };
@@ -24,8 +25,10 @@ struct NpyHeader {
 inline constexpr size_t max_npy_header = 1 << 20;
 
 /// Parses the header of a file that begins with `bytes`. Errors name `file`. Fails with DataLoss if the header is cut short or
-/// malformed, and with Unimplemented if the type or byte order is not supported.
+/// malformed, and with Unimplemented if the type is not supported.
 Result<NpyHeader> parse_npy_header(std::string_view bytes, const std::string& file);
+/// Converts numbers from big-endian to little-endian, the order of this machine.
+void swap_bytes(Tensor& tensor);
 /// Fails with DataLoss unless the shape needs exactly the `bytes` bytes that follow the header.
 Status check_elements(const NpyHeader& header, uint64_t bytes, const std::string& file);
 

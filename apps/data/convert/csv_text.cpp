@@ -28,16 +28,7 @@ Status append_text(const std::string& text, std::string& to) {
   const bool has_blanks = !text.empty() && (blanks.find(text.front()) != std::string_view::npos ||
                                             blanks.find(text.back()) != std::string_view::npos);
   if (has_blanks) return invalid_argument("csv has no text with blanks at its ends");
-  if (text.find_first_of("\",\r\n") == std::string::npos) {
-    to += text;
-    return {};
-  }
-  to += '"';
-  for (const char character : text) {
-    to += character;
-    if (character == '"') to += character;
-  }
-  to += '"';
+  to += csv_field(text);
   return {};
 }
 
@@ -52,19 +43,29 @@ Status append_column(const Column& column, int64_t row, std::string& to) {
     }
     return {};
   }
-  const bool is_known =
-      with_type(Joined<WideRealTypes, TypeList<bool>>{}, values.dtype(), [&]<class T>(std::type_identity<T>) {
-        for (const T value : values.as<T>()) {
-          if (!status.ok()) return;
-          to += ',';
-          status = append_number(value, to);
-        }
-      });
+  const bool is_known = with_type(Joined<WideRealTypes, TypeList<bool, Half, BFloat16>>{}, values.dtype(),
+                                  [&]<class T>(std::type_identity<T>) {
+                                    for (const T value : values.as<T>()) {
+                                      if (!status.ok()) return;
+                                      to += ',';
+                                      status = append_number(value, to);
+                                    }
+                                  });
   if (!is_known) return invalid_argument("csv has no values of type " + std::string(name(values.dtype())));
   return status;
 }
 
 }  // namespace
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of("\",\r\n") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char character : text) {
+    field += character;
+    if (character == '"') field += character;
+  }
+  return field + '"';
+}
 
 Status append_csv_row(const Dataset& samples, int64_t row, std::string& to) {
   const size_t begin = to.size();

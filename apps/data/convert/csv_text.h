@@ -18,6 +18,9 @@ Status each_csv_column(const Dataset& samples, const Visit& visit) {
   return {};
 }
 
+/// Returns a text as a field: in quotes if it has a comma, a quote or an end of a line.
+std::string csv_field(const std::string& text);
+
 /// Appends a row with the elements of all columns. Numbers are as short as they can be and still be read as the same number. Fails
 /// with InvalidArgument for what could not be read again: numbers that are not finite, and text with ends of lines, or blanks at
 /// its ends.

@@ -308,9 +308,9 @@ bool names_csv_column(const FormatOptions& options, std::string_view role) {
 }
 
 bool is_word_for_missing(std::string_view field) {
-  constexpr std::array<std::string_view, 9> words = {"",    "?",    "NA",   "N/A", "NaN",
-                                                     "nan", "null", "NULL", "None"};
-  return std::ranges::find(words, field) != words.end();
+  constexpr std::string_view words[] = {"",     "?",   "NA",  "N/A",  "n/a",  "#N/A",
+                                        "<NA>", "NaN", "nan", "null", "NULL", "None"};
+  return std::ranges::find(words, field) != std::end(words);
 }
 
 std::string shown_field(std::string_view field) {

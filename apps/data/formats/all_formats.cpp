@@ -12,11 +12,12 @@ Format images_format();
 Format lines_format();
 Format npy_format();
 Format npz_format();
+Format sounds_format();
 Format tfrecord_format();
 
 std::vector<Format> all_formats() {
-  return {csv_format(),   fixed_format(), idx_format(), images_format(),
-          lines_format(), npy_format(),   npz_format(), tfrecord_format()};
+  return {csv_format(), fixed_format(), idx_format(),    images_format(),  lines_format(),
+          npy_format(), npz_format(),   sounds_format(), tfrecord_format()};
 }
 
 std::optional<Format> find_format(std::string_view name) {

@@ -46,8 +46,8 @@ constexpr config::Key csv_keys[] = {
     {"data.quotes", Kind::Boolean, "whether fields may be in quotes, with delimiters and ends of lines in them; false: a quote is a character like others",
      {.initial = "true", .when = "format=csv"}},
     {"data.label_names", Kind::Strings,
-     "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number. For images, the names of the folders, which are the default",
-     {.when = "format=csv|images"}},
+     "for labels in words: each becomes its position in this list, from 0; \"auto\": the words in the files of train, in their order. This is the default if the first label is no number. For images and sounds, the names of the folders, which are the default",
+     {.when = "format=csv|images|sounds"}},
     {"data.unlabelled", Kind::Choice, "what happens to rows whose label is missing: error, or skip, which leaves them out",
      {.initial = "\"error\"", .choices = "error|skip", .when = "format=csv"}},
     {"data.decimal", Kind::Choice, "what stands between the whole and the decimal digits of a number",
@@ -381,7 +381,7 @@ class CsvReader final : public RecordReader {
   Result<std::string> read_image(size_t column, std::string_view field) {
     if (!disk_) return invalid_argument(place(column) + ": the paths of images are not taken from requests");
     const std::string file = std::filesystem::path(path()).parent_path() / field;
-    auto bytes = read_file(*disk_, file, max_image_bytes);
+    auto bytes = read_file(*disk_, file, max_sample_bytes);
     if (bytes) return bytes;
     return Status(bytes.status().code(), place(column) + ": " + bytes.status().message());
   }

@@ -4,14 +4,10 @@
 #include <array>
 
 #include "apps/data/file_content.h"
-#include "apps/data/formats/images.h"
 #include "kernels/ops/images/codecs.h"
 
 namespace troupe::data {
 namespace {
-
-/// How many images of a class are looked at.
-constexpr int64_t most_of_class = 20;
 
 using ImageShape = std::array<int64_t, 3>;  ///< height, width and channels
 
@@ -35,7 +31,7 @@ Result<ImageShape> shape_of(std::string_view bytes) {
 }
 
 Result<ImageShape> read_shape(Disk& disk, const std::string& file) {
-  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_image_bytes));
+  TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_sample_bytes));
   auto shape = shape_of(bytes);
   if (!shape) return data_loss(file + ": " + shape.status().text());
   return shape;
@@ -51,24 +47,14 @@ int64_t median(std::vector<int64_t> values) {
 Result<ImageSurvey> survey_images(Disk& disk, const std::string& folder) {
   ImageSurvey survey;
   std::vector<int64_t> heights, widths;
-  TROUPE_ASSIGN(const auto classes, image_classes(disk, std::span(&folder, 1)));
-  if (classes.size() < 2)
-    return invalid_argument(folder + ": there must be a folder for each class, with its images, but there " +
-                            (classes.empty() ? "is none" : "is only '" + *classes.begin() + "'"));
-  for (const std::string& name : classes) {
-    const std::string path = std::string(folder).append("/").append(name);
-    const auto files = image_files(disk, std::span(&path, 1));
-    if (!files) return invalid_argument(files.status().text());
-    const auto count = static_cast<int64_t>(files->size());
-    survey.classes.emplace_back(name, count);
-    survey.images += count;
-    for (int64_t i = 0; i < std::min(count, most_of_class); ++i) {
-      TROUPE_ASSIGN(const ImageShape shape, read_shape(disk, (*files)[static_cast<size_t>(i)]));
-      heights.push_back(shape[0]);
-      widths.push_back(shape[1]);
-      survey.has_colours |= shape[2] > 1;
-    }
-  }
+  const auto look = [&](const std::string& file) -> Status {
+    TROUPE_ASSIGN(const ImageShape shape, read_shape(disk, file));
+    heights.push_back(shape[0]);
+    widths.push_back(shape[1]);
+    survey.has_colours |= shape[2] > 1;
+    return {};
+  };
+  TROUPE_ASSIGN(survey.classes, survey_classes(disk, *file_kind("images"), folder, look));
   survey.height = median(heights);
   survey.width = median(widths);
   const auto differ = [](const std::vector<int64_t>& sizes) {

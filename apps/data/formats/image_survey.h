@@ -2,26 +2,19 @@
 // thread that may block.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "messages/env/disk.h"
+#include "apps/data/formats/class_folders.h"
 
 namespace troupe::data {
 
 struct ImageSurvey {
-  /// The folder of each class, in the order of their numbers, and how many images it has.
-  std::vector<std::pair<std::string, int64_t>> classes;
-  int64_t images = 0;
+  ClassSizes classes;
   int64_t height = 0, width = 0;  ///< the medians of some images
   bool one_size = true;           ///< whether these images all have the same size
   bool has_colours = false;       ///< whether one of these images has more than one channel
 };
 
-/// Surveys a folder that has a folder for each class. Fails with InvalidArgument if there are fewer than two classes, or one has no
-/// image, with DataLoss, naming the file, if one of the images that are looked at is damaged, and as the disk does.
+/// Surveys a folder that has a folder for each class. Fails as survey_classes() does, and with DataLoss, naming the file, if one of
+/// the images that are looked at is damaged.
 Result<ImageSurvey> survey_images(Disk& disk, const std::string& folder);
 
 }  // namespace troupe::data
