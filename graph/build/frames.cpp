@@ -3,12 +3,17 @@
 #include <map>
 #include <utility>
 
+#include "graph/build/needed_part.h"
+
 namespace troupe {
 namespace {
 
 class FrameAssignment {
  public:
-  explicit FrameAssignment(std::span<const Node> nodes) : nodes_(nodes) {
+  /// Checks the nodes that are marked as checked; all of them if no marks are given.
+  explicit FrameAssignment(std::span<const Node> nodes, std::vector<bool> is_checked = {})
+      : nodes_(nodes), is_checked_(std::move(is_checked)) {
+    if (is_checked_.empty()) is_checked_.assign(nodes.size(), true);
     info_.frames.emplace_back();
     info_.of_node.assign(nodes.size(), root_frame);
     info_.of_outputs.assign(nodes.size(), root_frame);
@@ -41,12 +46,12 @@ class FrameAssignment {
       if (first == none) first = input;
       if (info_.of_outputs[input] != info_.of_outputs[first]) other = input;
     });
-    if (other != none) return crossed(node, first, other);
+    if (other != none && is_checked_[node.id]) return crossed(node, first, other);
     const FrameId frame = first == none ? root_frame : info_.of_outputs[first];
     info_.of_node[node.id] = info_.of_outputs[node.id] = frame;
     if (kind == FlowKind::Enter) return open(node, frame);
     if (kind != FlowKind::Exit && kind != FlowKind::NextIteration) return {};
-    if (frame == root_frame)
+    if (frame == root_frame && is_checked_[node.id])
       return invalid_argument("the node is outside every loop").at_node(node.type(), node.name);
     if (kind == FlowKind::Exit) info_.of_outputs[node.id] = info_.frames[frame].parent;
     return {};
@@ -69,6 +74,7 @@ class FrameAssignment {
   }
 
   Status check_back_edges(const Node& merge) const {
+    if (!is_checked_[merge.id]) return {};
     for (const Output& input : merge.inputs)
       if (info_.of_outputs[input.node] != info_.of_node[merge.id])
         return crossed(merge, input.node, merge.id);
@@ -84,6 +90,7 @@ class FrameAssignment {
   }
 
   std::span<const Node> nodes_;
+  std::vector<bool> is_checked_;
   FrameInfo info_;
   std::map<std::pair<FrameId, std::string>, FrameId> ids_;
 };
@@ -105,6 +112,10 @@ FlowKind flow_kind(const OpDef& op) {
 }
 
 Result<FrameInfo> assign_frames(std::span<const Node> nodes) { return FrameAssignment(nodes).run(); }
+
+Result<FrameInfo> assign_frames(const Graph& graph, const std::vector<Output>& roots) {
+  return FrameAssignment(graph.nodes(), nodes_needed(graph, roots)).run();
+}
 
 std::string describe(const FrameInfo& info, FrameId frame) {
   if (frame == root_frame) return "the outermost frame";

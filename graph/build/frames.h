@@ -42,6 +42,9 @@ struct FrameInfo {
 /// for an Enter without a frame name, for an Exit or NextIteration outside every loop, and for a cycle.
 Result<FrameInfo> assign_frames(std::span<const Node> nodes);
 inline Result<FrameInfo> assign_frames(const Graph& graph) { return assign_frames(graph.nodes()); }
+/// Computes the frames of the whole graph, but checks only what the roots, outputs or targets, need. Another node whose inputs
+/// come from different frames gets the frame of its first input.
+Result<FrameInfo> assign_frames(const Graph& graph, const std::vector<Output>& roots);
 
 /// Returns a description for messages: "frame 'inner' in frame 'outer'", "the outermost frame".
 std::string describe(const FrameInfo& info, FrameId frame);

@@ -49,7 +49,7 @@ std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output
     }
   for (const Output& x : xs) scope.checked(x);
   const Scope inner = scope.with_prefix("gradients");
-  Loops loops(graph);
+  Loops loops(graph, ys);
   Backpropagation backward(inner, loops, graph.size(), ys, xs, devices);
   for (size_t i = 0; i < ys.size(); ++i) {
     const bool given = i < grad_ys.size() && present(grad_ys[i]);

@@ -17,8 +17,8 @@ void intersect(Guards& guards, const Guards& other) {
 
 }  // namespace
 
-Loops::Loops(const Graph& graph) : graph_(graph), known_(graph.size()) {
-  info_ = value_or_throw(assign_frames(graph));
+Loops::Loops(const Graph& graph, const std::vector<Output>& roots) : graph_(graph), known_(graph.size()) {
+  info_ = value_or_throw(assign_frames(graph, roots));
   for (FrameId frame = 0; frame < info_.frames.size(); ++frame)
     loops_.push_back({.frame = frame, .parent = info_.frames[frame].parent});
   if (loops_.size() == 1) return;

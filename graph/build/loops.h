@@ -40,8 +40,8 @@ using Guards = std::vector<Guard>;
 
 class Loops {
  public:
-  /// Throws Error: InvalidArgument if the frames of the graph are not sound.
-  explicit Loops(const Graph& graph);
+  /// Throws Error: InvalidArgument if the frames of what the roots need are not sound.
+  Loops(const Graph& graph, const std::vector<Output>& roots);
 
   /// Returns the frame in which the consumers of the node run.
   FrameId frame_of(NodeId node) const;

@@ -73,6 +73,20 @@ BOOST_AUTO_TEST_CASE(crossed_frames_name_both) {
                   "outermost frame)"));
 }
 
+// x -> Enter(loop) -> add <- y, and y -> neg
+BOOST_AUTO_TEST_CASE(only_what_roots_need_is_checked) {
+  ToyGraph g;
+  const Output x = g.constant("x", 1), y = g.constant("y", 1);
+  const Output enter = g.enter("enter", x, "loop"), add = g.op("add", "Add", {enter, y});
+  const Output exit = g.op("exit", "Exit", {y}), neg = g.op("neg", "Neg", {y});
+  const FrameInfo info = value_or_throw(assign_frames(g.graph(), {neg}));
+  BOOST_TEST(info.of_outputs[neg.node] == root_frame);
+  BOOST_TEST(info.of_outputs[add.node] == info.of_outputs[enter.node]);
+  BOOST_TEST(
+      says(assign_frames(g.graph(), {add}).status(), "add: the node has inputs from different frames"));
+  BOOST_TEST(says(assign_frames(g.graph(), {exit}).status(), "exit: the node is outside every loop"));
+}
+
 // A control edge from one loop to another
 BOOST_AUTO_TEST_CASE(control_edges_count_too) {
   ToyGraph g;

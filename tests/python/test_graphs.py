@@ -223,6 +223,18 @@ def test_conditionals_and_loops(session):
     assert session.run([i, total], {x: 10}) == [10, 45]
 
 
+def test_gradients_beside_a_mistaken_node(graph):
+    inside = []
+    x = troupe.placeholder("float32", [])
+    y = troupe.while_loop(lambda y: y < 10.0, lambda y: inside.append(y) or y * 2.0, [x])
+    mistake = inside[0] + x  # a tensor of the loop's body, used outside it
+    (slope,) = troupe.gradients(y, x)
+    with troupe.Session(graph) as session:
+        assert session.run(slope, {x: 3.0}) == 4
+    with pytest.raises(troupe.InvalidArgumentError, match="inputs from different frames"):
+        troupe.gradients(mistake, x)
+
+
 def test_maps_folds_and_scans(session):
     x = np.arange(6, dtype=np.float32).reshape(3, 2)
     rows = troupe.constant(x)
