@@ -1,6 +1,7 @@
 #include "graph/build/functional.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "graph/build/loop_writer.h"
 
@@ -48,7 +49,7 @@ class SliceLoop {
     for (const Output& first : state) states.push_back(begin(first, scope_.shape(first)));
     std::vector<Output> current, slices;
     for (const auto& variable : states) current.push_back(variable.body);
-    for (const Output& element : elements) slices.push_back(next_slice(element));
+    for (const Output& element : elements) slices.push_back(next_slice(checked(element, count)));
     const Recurrence next = body(inside_.with_prefix("body"), current, slices);
     if (next.state.size() != state.size())
       fail(options_, "the body returns " + std::to_string(next.state.size()) + " values for a state of " +
@@ -62,7 +63,7 @@ class SliceLoop {
 
  private:
   /// Returns the number of slices, which must be the same for all elements.
-  Output count_of(const std::vector<Output>& elements) const {
+  Output count_of(const std::vector<Output>& elements) {
     if (elements.empty()) fail(options_, "there is no tensor whose slices the loop could take");
     int64_t known = unknown_dim;
     for (const Output& element : elements) {
@@ -76,7 +77,20 @@ class SliceLoop {
       known = shape[0];
     }
     if (known != unknown_dim) return integer(scope_, static_cast<int32_t>(known));
+    counted_ = elements[0];
     return first_dimension(scope_, elements[0]);
+  }
+
+  /// Returns the tensor. If its number of slices is not known, steps fail with InvalidArgument if it is not `count`.
+  Output checked(Output tensor, Output count) const {
+    const PartialShape& shape = scope_.shape(tensor);
+    if (tensor == counted_ || (shape.known_rank() && shape[0] != unknown_dim)) return tensor;
+    const Output own = first_dimension(scope_, tensor);
+    const Output text = scope_.constant(
+        Tensor::scalar<std::string>(options_.name + ": the tensors must have as many slices each, but " +
+                                    scope_.graph().name_of(tensor) + " and another one have"));
+    const NodeId check = scope_.add("Assert", {scope_.add_one("Equal", {own, count}), text, own, count});
+    return scope_.with_control({{check, Output::control}}).add_one("Identity", {tensor});
   }
 
   LoopWriter::Variable begin(Output first, const PartialShape& shape) const {
@@ -130,6 +144,7 @@ class SliceLoop {
   Scope inside_;
   LoopWriter writer_;
   Output condition_;
+  std::optional<Output> counted_;  ///< the tensor whose slices steps count; empty if the number is known
 };
 
 std::vector<Output> fold(const Scope& scope, const std::vector<Output>& elements,

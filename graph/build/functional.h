@@ -40,8 +40,8 @@ struct Recurrence {
 
 /// Runs `body` for each slice of the tensors `elements` along their first axis, which must have one size in all of them; the state
 /// begins with `state`. Returns the last state, and the values of all iterations, stacked along a new first axis in the order of
-/// the slices. Without slices, values whose shape is not known cannot be stacked, and the step fails with InvalidArgument. Throws
-/// InvalidArgument if there are no elements, one is a scalar, or their sizes are known to differ, and as while_loop().
+/// the slices. Steps fail with InvalidArgument if the sizes differ, or if there are no slices and the shape of the values is not
+/// known. Throws InvalidArgument if there are no elements, one is a scalar, or sizes are known to differ, and as while_loop().
 Recurrence recur(const Scope& scope, const std::vector<Output>& elements, const std::vector<Output>& state,
                  const std::function<Recurrence(const Scope&, Outputs state, Outputs slices)>& body,
                  const LoopOverSlices& options = {});

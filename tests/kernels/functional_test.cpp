@@ -108,6 +108,28 @@ BOOST_AUTO_TEST_CASE(state_and_values_may_differ) {
   CHECK_NUMBERS(gradient(slope) == (Numbers{6, 6, 6, 6, 6, 6}));
 }
 
+// The numbers of slices are not known when the graph is built, or one of them is.
+BOOST_AUTO_TEST_CASE(there_are_as_many_slices_of_each_tensor) {
+  const Output more = g.add_one("Placeholder", {}, {{"dtype", f64}, {"shape", PartialShape{unknown_dim, 2}}});
+  const Output two = g.constant(Tensor::vector<double>({1, 2}));
+  const auto total = [](const Scope& s, Outputs v) {
+    return std::vector{add(s, v[0], add(s, v[1], v.back()))};
+  };
+  const auto rows_of = [](int64_t count) {
+    return Tensor::vector<double>(std::vector<double>(2 * count, 1)).reshaped(Shape{count, 2});
+  };
+  for (const auto& elements : {std::vector{rows, more}, {more, rows}, {rows, two, more}, {more, rows, two}}) {
+    const Output sums = map_fn(g, elements, total)[0];
+    const auto result = [&](int64_t count) {
+      return runtime.run(graph, {{rows, rows_of(2)}, {more, rows_of(count)}}, {sums});
+    };
+    BOOST_TEST(result(2).ok());
+    for (const int64_t count : {0, 1, 3})
+      BOOST_TEST(result(count).status().text().find("map: the tensors must have as many slices each") !=
+                 std::string::npos);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_iterated_is_refused) {
   const Output three = g.constant(Tensor::vector<double>({1, 2, 3})),
                scalar = g.constant(Tensor::scalar(1.0));
