@@ -124,8 +124,7 @@ std::string map_of_images(const ImageSurvey& survey, const Size& size) {
   return text + fmt::format(
                     "[data.augment]                       # of the images to train on, in each epoch anew\n"
                     "image = \"slice(pad(image, [[{0}, {0}], [{0}, {0}], [0, 0]]), "
-                    "concat([random_uniform_int([2], 0, {1}), "
-                    "[0]], 0), {2})\"   # is shifted\n\n",
+                    "concat([random_uniform_int([2], 0, {1}), [0]], 0), {2})\"   # is shifted\n\n",
                     shift, 2 * shift + 1, size.shape());
 }
 
@@ -161,16 +160,14 @@ std::string map_of_sounds(const SoundSurvey& survey, const Features& features) {
     return static_cast<double>(frames) / static_cast<double>(survey.rate);
   };
   return fmt::format(
-      "[data.map]                           # {:.1f} s in windows of {:.0f} ms, each with {} coefficients of "
-      "its "
-      "frequencies\n"
+      "[data.map]                           # {:.1f} s in windows of {:.0f} ms, each with {} coefficients "
+      "of its frequencies\n"
       "image = \"reshape(mfcc(audio_spectrogram(decode_wav(image, desired_channels=1, desired_samples={}), "
       "window_size={}, stride={}, magnitude_squared=true), {}, upper_frequency_limit={}, "
       "dct_coefficient_count={}), {})\"\n\n"
       "[data.augment]                       # of the sounds to train on, in each epoch anew\n"
-      "image = \"slice(pad(image, [[{}, {}], [0, 0], [0, 0]]), concat([random_uniform_int([1], 0, {}), [0, "
-      "0]], "
-      "0), {})\"   # is shifted\n\n",
+      "image = \"slice(pad(image, [[{}, {}], [0, 0], [0, 0]]), concat([random_uniform_int([1], 0, {}), "
+      "[0, 0]], 0), {})\"   # is shifted\n\n",
       in_seconds(features.frames), 1000 * in_seconds(features.window), coefficients, features.frames,
       features.window, features.stride, survey.rate, features.highest, coefficients, shape, shift, shift,
       2 * shift + 1, shape);
