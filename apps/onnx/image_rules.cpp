@@ -60,6 +60,15 @@ std::string images(Conversion& to, const Node& node, size_t input) {
   return has_channels_last(node) ? with_channels_first(to, given) : given;
 }
 
+/// Returns the number of groups of a convolution of such images with a filter [height, width, channels / groups, out].
+Result<int64_t> groups(const Node& node, const PartialShape& image, const PartialShape& filter) {
+  if (!image.known_rank() || !filter.known_rank())
+    return unimplemented("the numbers of channels are not known");
+  const int64_t channels = image[has_channels_last(node) ? 3 : 1], in_group = filter[2];
+  if (channels <= 0 || in_group <= 0) return unimplemented("the numbers of channels are not known");
+  return channels / in_group;
+}
+
 /// Returns input 1, a filter [height, width, in, out], as [out, in, height, width].
 std::string turned_filter(Conversion& to, const Node& node) {
   return to.add("Transpose", {to.input(node, 1)}, {{"perm", std::vector<int64_t>{3, 2, 0, 1}}});
@@ -70,15 +79,11 @@ void set_images(Conversion& to, const Node& node, const std::string& value) {
 }
 
 Status convolution(Conversion& to, const Node& node) {
-  const PartialShape &image = to.shape(node, 0), &filter_shape = to.shape(node, 1);
-  if (!image.known_rank() || !filter_shape.known_rank())
-    return unimplemented("the numbers of channels are not known");
-  const int64_t channels = image[has_channels_last(node) ? 3 : 1], in_group = filter_shape[2];
-  if (channels <= 0 || in_group <= 0) return unimplemented("the numbers of channels are not known");
-  NodeAttributes attributes = {{"strides", of_plane(node, "strides")},
-                               {"dilations", of_plane(node, "dilations")},
-                               {"group", channels / in_group}};
-  TROUPE_RETURN_IF_FAILED(add_padding(node, {filter_shape[0], filter_shape[1]}, attributes));
+  const PartialShape& filter = to.shape(node, 1);
+  TROUPE_ASSIGN(const int64_t group, groups(node, to.shape(node, 0), filter));
+  NodeAttributes attributes = {
+      {"strides", of_plane(node, "strides")}, {"dilations", of_plane(node, "dilations")}, {"group", group}};
+  TROUPE_RETURN_IF_FAILED(add_padding(node, {filter[0], filter[1]}, attributes));
   set_images(to, node, to.add("Conv", {images(to, node, 0), turned_filter(to, node)}, attributes));
   return {};
 }
@@ -87,8 +92,9 @@ Status convolution(Conversion& to, const Node& node) {
 /// ONNX how much of it is cut off.
 Status transposed_convolution(Conversion& to, const Node& node) {
   const PartialShape &given = to.shape(node, 2), &filter = to.shape(node, 1), &made = node.output_shapes[0];
-  if (!given.known_rank() || !filter.fully_known() || !made.known_rank())
+  if (!given.known_rank() || !filter.fully_known())
     return unimplemented("the sizes of the images are not known");
+  TROUPE_ASSIGN(const int64_t group, groups(node, made, filter));
   const size_t first = has_channels_last(node) ? 1 : 2;
   const auto strides = of_plane(node, "strides"), dilations = of_plane(node, "dilations");
   const auto& padding = node.attrs.get<std::string>("padding");
@@ -106,6 +112,7 @@ Status transposed_convolution(Conversion& to, const Node& node) {
              to.add("ConvTranspose", {images(to, node, 2), turned_filter(to, node)},
                     {{"strides", strides},
                      {"dilations", dilations},
+                     {"group", group},
                      {"pads", std::vector{before[0], before[1], after[0], after[1]}},
                      {"output_padding", added}}));
   return {};

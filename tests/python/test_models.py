@@ -132,6 +132,23 @@ def test_what_a_model_cannot_hold(trained, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_slopes_of_convolutions_in_onnx(graph, session, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    random = np.random.default_rng(1)
+    x = troupe.placeholder("float32", [None, 8, 7, 4])
+    images = random.normal(size=[2, 8, 7, 4]).astype(np.float32)
+    slopes = {}
+    for padding in ("SAME", "VALID"):
+        for channels in (4, 2):  # of the images, and of each of two groups
+            filters = random.normal(size=[3, 3, channels, 6]).astype(np.float32)
+            y = troupe.ops.conv2d(x, filters, strides=[1, 2, 2, 1], padding=padding)
+            slopes[f"{padding}_{channels}"], = troupe.gradients(troupe.ops.sum(y * y), x)
+    session.export_onnx(tmp_path / "model.onnx", {"x": x}, slopes)
+    results = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(list(slopes), {"x": images})
+    for name, result, expected in zip(slopes, results, session.run(list(slopes.values()), {x: images})):
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-3, err_msg=name)
+
+
 def test_rests_of_divisions_and_zeros_in_onnx(graph, session, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
     values = {"float32": [7, -7, 7.5, -7.5, 0, -0.25], "int32": [7, -7, 6, -6, 0, -1], "int64": [7, -7, 6, -6, 0, -1]}
