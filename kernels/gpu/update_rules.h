@@ -105,11 +105,7 @@ TROUPE_ANY void apply_signs(Rule rule, const RuleScalars<W>& k, RuleState<W>& s,
 
 template <class W>
 TROUPE_ANY void apply_with_trust_ratio(Rule rule, const RuleScalars<W>& k, RuleState<W>& s, W g) {
-  if (rule == Rule::Lars) {
-    s.a = k.momentum * s.a + (g + k.l2 * s.v);
-    s.v -= k.rate * s.a;
-    return;
-  }
+  if (rule == Rule::Lars) return apply_momentum(Rule::Momentum, k, s, g + k.l2 * s.v);
   s.a += (1 - k.beta1) * (g - s.a);
   s.b += (1 - k.beta2) * (g * g - s.b);
   s.v -= k.rate * (k.base * s.a / (std::sqrt(s.b) + k.epsilon) + k.l2 * s.v);

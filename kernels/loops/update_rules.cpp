@@ -168,9 +168,7 @@ struct LarsRule {
   static constexpr size_t states = 2;
   template <class D, class T, class V>
   void operator()(D d, const RuleScalars<T>& k, Lanes<V>& s, V g) const {
-    const V decayed = hn::MulAdd(hn::Set(d, k.l2), s.v, g);
-    s.a = hn::MulAdd(hn::Set(d, k.momentum), s.a, decayed);
-    s.v = hn::NegMulAdd(hn::Set(d, k.rate), s.a, s.v);
+    MomentumRule()(d, k, s, hn::MulAdd(hn::Set(d, k.l2), s.v, g));
   }
 };
 
