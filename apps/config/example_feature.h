@@ -11,7 +11,7 @@ namespace troupe::config {
 struct ExampleFeature {
   std::string name;
   std::string dtype = "float";  ///< or "int64", "string"
-  int64_t size = 0;            ///< the number of values; 0: a single one, which is a scalar
+  int64_t size = 0;             ///< the number of values; 0: a single one, which is a scalar
 };
 
 /// Adds nodes that parse Examples, a string or a vector of them, and returns the feature: [size], or [records, size]. A step fails
