@@ -126,10 +126,11 @@ int64_t Channel::unread_for() {
   return now - last_read_;
 }
 
-void Channel::close(const Status& reason) {
+void Channel::close(const Status& reason, bool node_ends) {
   if (!connection_) return;
   Draft<wire::Goodbye> draft;
   write(reason, draft->initReason());
+  draft->setEnds(node_ends);
   send_own(draft.finish());
   closed(reason);
 }

@@ -67,8 +67,8 @@ class Channel final : private Connection::Events {
   /// Sends a frame and returns its sequence, which is unique on the link. Fails if the message cannot be sent as a frame; then
   /// nothing was sent. The channel must be open.
   Result<uint64_t> send(FrameHeader header, AnyMessage message);
-  /// Sends Goodbye with the reason, and calls closed() of the owner with it.
-  void close(const Status& reason);
+  /// Sends Goodbye with the reason, which also says whether this node ends, and calls closed() of the owner with the reason.
+  void close(const Status& reason, bool node_ends = false);
 
   bool open() const { return connection_ != nullptr; }
   /// Whether its connection results from an offer, see Connection.

@@ -64,8 +64,10 @@ uint64_t Link::dropped() const {
 
 // The end.
 
-void Link::close(const Status& reason) {
-  if (!ended_) control_->close(reason);
+void Link::close(const Status& reason, bool node_ends) {
+  if (ended_) return;
+  node_ends_ = node_ends;
+  control_->close(reason, node_ends);
 }
 
 void Link::closed(Channel& channel, const Status& reason) {
@@ -73,7 +75,8 @@ void Link::closed(Channel& channel, const Status& reason) {
   const auto self = shared_from_this();
   node_.env.clock.cancel(timer_);
   node_.gpu_borrowers.set(peer_.task, false);
-  if (Channel* other = &channel == control_.get() ? bulk_.get() : control_.get()) other->close(reason);
+  if (Channel* other = &channel == control_.get() ? bulk_.get() : control_.get())
+    other->close(reason, node_ends_);
   abandon_all(reason);
   owner_.closed(*this, reason);
 }
@@ -295,7 +298,9 @@ Status Link::control(Channel& channel, const AnyMessage& message) {
     return {};
   }
   if (message.schema_id() == schema_id_of<wire::Goodbye>) {
-    const Status reason = read(Message<wire::Goodbye>(message)->getReason());
+    const Message<wire::Goodbye> goodbye(message);
+    peer_ends_ = goodbye->getEnds();
+    const Status reason = read(goodbye->getReason());
     return reason.ok() ? unavailable(peer_.task + " has closed the link") : reason;
   }
   return invalid_argument("the peer sent the link a message that is meant for an actor");

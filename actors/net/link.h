@@ -45,12 +45,15 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
                                     std::unique_ptr<Channel> control);
   /// Adds the second channel, whose Hellos have been exchanged, and sends the frames that have waited for it.
   void adopt_bulk(std::unique_ptr<Channel> bulk);
-  /// Sends the reason to the peer, ends every stub with it, and answers every pending request with it.
-  void close(const Status& reason);
+  /// Sends the reason to the peer, and whether this node ends. Ends every stub with the reason, and answers every pending request
+  /// with it.
+  void close(const Status& reason, bool node_ends = false);
 
   const NodeIdentity& peer() const { return peer_; }
   /// Whether the peer has sent something within the last two heartbeat intervals.
   bool is_responsive() const;
+  /// Whether the peer has said that its node ends.
+  bool peer_ends() const { return peer_ends_; }
   uint64_t id() const { return control_->name().link; }
   const Channel& control_channel() const { return *control_; }
 
@@ -134,10 +137,11 @@ class Link final : public std::enable_shared_from_this<Link>, private Channel::O
   int64_t resumed_ = 0;    ///< when this process ran again after it had not run for a while
   bool idle_ = false;      ///< nothing was sent on the control channel since the last tick
   bool ended_ = false;
-  uint64_t undeliverable_ = 0;           ///< frames for unknown actors and requests
-  std::vector<Outgoing> waiting_;        ///< frames that wait for the second channel
-  std::map<uint64_t, Pending> pending_;  ///< requests of this node, by the sequence of their frame
-  std::set<uint64_t> owed_;              ///< requests of the peer that have no answer yet, by sequence
+  bool node_ends_ = false, peer_ends_ = false;  ///< whether the node of this side, and that of the peer, end
+  uint64_t undeliverable_ = 0;                  ///< frames for unknown actors and requests
+  std::vector<Outgoing> waiting_;               ///< frames that wait for the second channel
+  std::map<uint64_t, Pending> pending_;         ///< requests of this node, by the sequence of their frame
+  std::set<uint64_t> owed_;                     ///< requests of the peer that have no answer yet, by sequence
   AuditRound audit_;
   uint64_t ticks_ = 0;
   std::atomic<uint64_t> unsent_{0};

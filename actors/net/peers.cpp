@@ -25,7 +25,7 @@ Peers::~Peers() {
   endpoints_.clear();
   listener_.reset();
   const Status reason = unavailable("node " + options_.self.task + " ends");
-  while (!links_.empty()) links_.back()->close(reason);
+  while (!links_.empty()) links_.back()->close(reason, true);
   while (!pending_.empty()) pending_.back().channel->close(reason);
 }
 
@@ -163,7 +163,8 @@ Status Peers::open_link(PendingConnection pending) {
     const std::lock_guard lock(mutex_);
     previous = std::exchange(by_task_[link->peer().task], link);
     transports_.erase(link->peer().task);
-    ++opened_[link->peer().task];
+    Presence& seen = seen_[link->peer().task];
+    seen = {true, seen.links + 1, false};
   }
   if (previous) previous->close(unavailable(link->peer().task + " has opened another link"));
   if (!pending.expected.empty()) dial_second(link);
@@ -240,6 +241,8 @@ void Peers::closed(Link& link, const Status& reason) {
     // The failure of a whole link is not permanent. A peer may refuse one whose second connection has not been made yet.
     const bool was_whole = transports_.erase(task) != 0;
     last_failure_[task] = was_whole ? unavailable(reason.text()) : reason;
+    Presence& seen = seen_[task];
+    seen = {false, seen.links, link.peer_ends()};
     forget_clients();
   }
   dial_later(task);
@@ -253,7 +256,7 @@ void Peers::forget_clients() {
   };
   if (last_failure_.size() <= options_.members.size() + max_remembered) return;
   std::erase_if(last_failure_, gone);
-  std::erase_if(opened_, gone);
+  std::erase_if(seen_, gone);
 }
 
 Result<std::shared_ptr<Link>> Peers::link_to(const std::string& task) const {
@@ -278,8 +281,8 @@ Result<uint64_t> Peers::incarnation_of(const std::string& task) const {
 
 Presence Peers::presence_of(const std::string& task) const {
   const std::lock_guard lock(mutex_);
-  const auto opened = opened_.find(task);
-  return {by_task_.contains(task), opened == opened_.end() ? 0 : opened->second};
+  const auto seen = seen_.find(task);
+  return seen == seen_.end() ? Presence{} : seen->second;
 }
 
 uint64_t Peers::unsent() const {

@@ -32,6 +32,8 @@ struct PeersOptions {
 struct Presence {
   bool linked = false;
   uint64_t links = 0;  ///< how many links to it have been opened so far
+  /// Whether its node closed the last link because it ended, and no other link has been opened since.
+  bool ended = false;
 };
 
 class Peers final : private Link::Owner, private Channel::Owner {
@@ -124,7 +126,7 @@ class Peers final : private Link::Owner, private Channel::Owner {
 
   mutable std::mutex mutex_;                              ///< guards the members below
   std::map<std::string, std::shared_ptr<Link>> by_task_;  ///< the links to members and clients
-  std::map<std::string, uint64_t> opened_;                ///< by task: how many links have been opened
+  std::map<std::string, Presence> seen_;                  ///< by task, of those that have been linked
   std::map<std::string, Status> last_failure_;            ///< by task
   std::map<std::string, std::string> transports_;         ///< by linked task
 };

@@ -28,13 +28,19 @@ class Ownership {
   Ownership(const Runtime& runtime, const NodeOptions& options)
       : runtime_(runtime), owner_(options.owner), timeout_(limits::silent_heartbeats * options.heartbeat) {}
 
-  /// Returns whether the owner has been unlinked for longer than the timeout.
-  bool has_ended() {
-    if (owner_.empty()) return false;
+  /// Fails with Unavailable if the owner has been unlinked for longer than the timeout, or with Aborted if it has said before that
+  /// it ends.
+  Status check() {
+    if (owner_.empty()) return {};
     const Presence owner = runtime_.impl().membership->presence_of(owner_);
     // A link may open and close again between two calls.
     if (owner.linked || std::exchange(links_, owner.links) != owner.links) last_linked_ = SteadyClock::now();
-    return SteadyClock::now() - last_linked_ > (owner.links > 0 ? timeout_ : first_link_timeout);
+    if (SteadyClock::now() - last_linked_ <= (owner.links > 0 ? timeout_ : first_link_timeout)) return {};
+    if (owner.ended) return aborted(owner_ + ", the owner of this node, has ended");
+    return unavailable(
+        owner_ + ", the owner of this node, " +
+        (owner.links > 0 ? "was killed or can no longer be reached: " : "cannot be reached: ") +
+        runtime_.link_status(owner_).text());
   }
 
  private:
@@ -131,8 +137,7 @@ Status run_node(const NodeOptions& options, const std::function<bool()>& stopped
   while (!stopped()) {
     links.report_changes();
     TROUPE_RETURN_IF_FAILED(runtime.status());
-    if (ownership.has_ended())
-      return aborted(options.owner + ", the owner of this node, has ended or cannot be reached");
+    TROUPE_RETURN_IF_FAILED(ownership.check());
     std::this_thread::sleep_for(100ms);
   }
   return {};

@@ -41,8 +41,9 @@ using NodeEvent = std::function<void(const std::string& event, const std::string
 /// Returns an event as one line of JSON: {"time": seconds since 1970, "task": ..., "event": ..., "text": ...}.
 std::string event_json(const std::string& task, const std::string& event, const std::string& text);
 
-/// Runs a node. Returns Ok once `stopped`, which is called ten times per second, returns true; Aborted if the owner has ended;
-/// otherwise the error that ended the node. If `event` is not empty, this thread calls it for each event.
+/// Runs a node. Returns Ok once `stopped`, which is called ten times per second, returns true; Aborted if the owner has said that
+/// it ends; Unavailable if it was lost without that, or never linked; otherwise the error that ended the node. If `event` is not
+/// empty, this thread calls it for each event.
 Status run_node(const NodeOptions& options, const std::function<bool()>& stopped,
                 const NodeEvent& event = {});
 

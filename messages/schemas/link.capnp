@@ -74,6 +74,7 @@ struct Goodbye {
   # The last frame of a side that closes the connection on purpose.
 
   reason @0 :Status;
+  ends @1 :Bool;             # whether the node of this side ends, rather than this connection alone
 }
 
 struct Bind {

@@ -72,6 +72,22 @@ BOOST_AUTO_TEST_CASE(a_signal_to_every_rank_saves_a_checkpoint) {
   BOOST_TEST(weights("stopped").round > 0u);
 }
 
+BOOST_AUTO_TEST_CASE(the_nodes_fail_when_rank_0_is_killed) {
+  const Arguments arguments = endless(
+      "train", "killed", {"--ranks", "--cluster", cluster_file(), "--set", "train.fault.heartbeat='200ms'"});
+  std::vector<std::unique_ptr<Program>> nodes;
+  for (const int number : {1, 2, 3}) nodes.push_back(rank(number, arguments));
+  const auto trainer = rank(0, arguments);
+  BOOST_TEST_REQUIRE(trainer->wait_for("epoch 2"), trainer->output());
+  trainer->end(SIGKILL);
+  for (const auto& node : nodes) {
+    BOOST_TEST(node->end() != 0, node->output());
+    BOOST_TEST(node->output().find("the owner of this node, was killed or can no longer be reached") !=
+                   std::string::npos,
+               node->output());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(mpirun_starts_a_run_over_tls) {
   if (std::system("command -v mpirun >/dev/null") != 0) {
     BOOST_TEST_MESSAGE("skipped: there is no mpirun (package openmpi-bin)");
