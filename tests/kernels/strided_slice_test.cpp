@@ -1,6 +1,7 @@
 // Tests of slices in the notation of NumPy; each expected value is the result of NumPy.
 #include <boost/test/unit_test.hpp>
 
+#include "kernels/constructors.h"
 #include "tests/support/run_op.h"
 
 namespace troupe::test::strided_slice_test {
@@ -74,6 +75,31 @@ BOOST_AUTO_TEST_CASE(the_gradient_lies_where_the_slice_was) {
   const auto refused =
       run_op("StridedSliceGrad", {ints({2, 3}), ints({0, 1}), ints({1, 2}), ints({1, 1}), dy});
   BOOST_TEST(refused.status().text() == "dy has shape [2], but the slice has shape [1,1]");
+}
+
+BOOST_AUTO_TEST_CASE(bounds_that_are_not_known_hide_only_their_own_dimensions) {
+  const auto library = make_op_library();
+  Graph graph{library->ops};
+  const Scope g{graph};
+  const Output x = placeholder(g, f32, {unknown_dim, 5, 4}), i = placeholder(g, i32, PartialShape::scalar());
+  const auto integer = [&](int32_t value) { return g.constant(Tensor::scalar(value)); };
+  const auto shape = [&](std::vector<Output> begin, std::vector<Output> end, const Masks& masks) {
+    const Output strides = stack(g, std::vector<Output>(begin.size(), integer(1)));
+    return graph.shape(g.add_one("StridedSlice", {x, stack(g, begin), stack(g, end), strides}, masks)).text();
+  };
+  const Output zero = integer(0), next = add(g, i, integer(1));
+  // x[:, i]
+  BOOST_TEST(shape({zero, i}, {zero, next}, {.begin = 1, .end = 1, .shrink_axis = 2}) == "[?,4]");
+  // x[i]
+  BOOST_TEST(shape({i}, {next}, {.shrink_axis = 1}) == "[5,4]");
+  // x[:, :i]
+  BOOST_TEST(shape({zero, zero}, {zero, i}, {.begin = 3, .end = 1}) == "[?,?,4]");
+  // x[..., i, 1:-1]
+  BOOST_TEST(shape({zero, i, integer(1)}, {zero, next, integer(3)}, {.ellipsis = 1, .shrink_axis = 2}) ==
+             "[?,2]");
+  // x[:, i:, newaxis]
+  BOOST_TEST(shape({zero, i, zero}, {zero, zero, zero}, {.begin = 1, .end = 3, .new_axis = 4}) ==
+             "[?,?,1,4]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

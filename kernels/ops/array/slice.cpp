@@ -47,8 +47,8 @@ Status slice_shape(ShapeContext& context) {
   if (begin && size) {
     TROUPE_ASSIGN(const Dims dims, resolved_box(input.dims(), *begin, *size));
     box = partial(dims);
-  } else if (size) {
-    Dims dims(*size);
+  } else if (const auto known = context.partial_integers(2); known && known->size() == input.rank()) {
+    Dims dims(*known);
     for (int64_t& dim : dims) dim = std::max<int64_t>(dim, unknown_dim);
     box = partial(dims);
   }

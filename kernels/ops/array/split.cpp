@@ -76,16 +76,17 @@ Status split_v_shape(ShapeContext& context) {
   const auto sizes = context.constant_integers(1);
   const auto split_dim = constant_integer(context, 2);
   const auto parts = static_cast<size_t>(context.attr<int64_t>("num_split"));
-  if (!sizes || !split_dim) {
+  if (!split_dim) {
     for (size_t i = 0; i < parts; ++i) context.set_output(i, PartialShape::of_rank(value.rank()));
     return {};
   }
-  if (sizes->size() != parts)
-    return invalid_argument("size_splits " + text_of(*sizes) + " must have one size for each of the " +
-                            std::to_string(parts) + " outputs");
   TROUPE_ASSIGN(const size_t axis, resolve_axis(*split_dim, value.rank()));
-  Dims resolved(*sizes);
-  if (value[axis] != unknown_dim) {
+  Dims resolved(sizes ? *sizes
+                      : context.partial_integers(1).value_or(std::vector<int64_t>(parts, unknown_dim)));
+  if (resolved.size() != parts)
+    return invalid_argument("size_splits " + text_of(resolved) + " must have one size for each of the " +
+                            std::to_string(parts) + " outputs");
+  if (sizes && value[axis] != unknown_dim) {
     TROUPE_ASSIGN(resolved, resolved_sizes(*sizes, value[axis]));
   }
   for (size_t i = 0; i < parts; ++i)

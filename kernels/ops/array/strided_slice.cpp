@@ -38,10 +38,10 @@ struct Box {
   }
 };
 
-/// One "begin:end:stride" entry for a dimension.
+/// One "begin:end:stride" entry for a dimension. While a graph is built, its bounds may not be known.
 struct Entry {
   int64_t begin, end, stride;
-  bool open_begin, open_end, single;
+  bool open_begin, open_end, single, known = true;
 };
 
 Status add_dimension(Box& box, std::span<const int64_t> dims, const Entry& entry) {
@@ -49,12 +49,12 @@ Status add_dimension(Box& box, std::span<const int64_t> dims, const Entry& entry
   if (axis >= dims.size())
     return invalid_argument("there are more indices than the " + std::to_string(dims.size()) +
                             " dimensions of shape " + text_of(dims));
-  if (entry.stride == 0)
+  if (entry.known && entry.stride == 0)
     return invalid_argument("the stride of dimension " + std::to_string(axis) +
                             " is 0; strides must not be 0");
-  const int64_t dim = dims[axis];
+  const int64_t dim = entry.known ? dims[axis] : unknown_dim;
   if (entry.single) {
-    if (entry.stride < 0)
+    if (entry.known && entry.stride < 0)
       return invalid_argument("the stride of dimension " + std::to_string(axis) + " is " +
                               std::to_string(entry.stride) +
                               "; a single index (shrink_axis_mask) needs a positive stride");
@@ -99,8 +99,9 @@ void add_ellipsis(Box& box, std::span<const int64_t> dims, size_t entries_left) 
   }
 }
 
+/// Bit i of `unknown`: the bounds of entry i are not known.
 Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span<const int64_t> begin,
-                    std::span<const int64_t> end, std::span<const int64_t> strides) {
+                    std::span<const int64_t> end, std::span<const int64_t> strides, int64_t unknown = 0) {
   const size_t entries = begin.size();
   if (end.size() != entries || strides.size() != entries)
     return invalid_argument("begin, end and strides have " + std::to_string(entries) + ", " +
@@ -117,8 +118,10 @@ Result<Box> resolve(std::span<const int64_t> dims, const Masks& masks, std::span
     } else if (has(masks.new_axis, i)) {
       box.add_result(1, -1);
     } else {
-      const Entry entry{
-          begin[i], end[i], strides[i], has(masks.begin, i), has(masks.end, i), has(masks.shrink_axis, i)};
+      const Entry entry{begin[i],          end[i],
+                        strides[i],        has(masks.begin, i),
+                        has(masks.end, i), has(masks.shrink_axis, i),
+                        !has(unknown, i)};
       TROUPE_RETURN_IF_FAILED(add_dimension(box, dims, entry));
     }
   }
@@ -142,6 +145,22 @@ Result<Box> box_of(const KernelContext& context, std::span<const int64_t> dims, 
   TROUPE_ASSIGN(const Dims end, integer_vector(context.input(first + 1), "end"));
   TROUPE_ASSIGN(const Dims strides, integer_vector(context.input(first + 2), "strides"));
   return resolve(dims, Masks(context.node().attrs), begin, end, strides);
+}
+
+/// The elements of an input as far as they are known. unknown_dim is a bound as well, so a set tells which ones are not known.
+struct Bounds {
+  std::vector<int64_t> values;
+  int64_t unknown = 0;  ///< bit i: element i
+};
+
+std::optional<Bounds> bounds_of(const ShapeContext& context, size_t input) {
+  if (auto constants = context.constant_integers(input)) return Bounds{std::move(*constants)};
+  auto partly = context.partial_integers(input);
+  if (!partly || partly->size() > 63) return {};
+  Bounds bounds{std::move(*partly)};
+  for (size_t i = 0; i < bounds.values.size(); ++i)
+    if (bounds.values[i] == unknown_dim) bounds.unknown |= int64_t{1} << i;
+  return bounds;
 }
 
 Status strided_slice_shape(ShapeContext& context) {
@@ -190,11 +209,13 @@ OpDefBuilder with_masks(OpDefBuilder builder) {
 
 Result<PartialShape> sliced_shape(const ShapeContext& context) {
   for (size_t i = 1; i < 4; ++i) TROUPE_RETURN_IF_FAILED(context.with_rank(i, 1).status());
-  const auto begin = context.constant_integers(1), end = context.constant_integers(2),
-             strides = context.constant_integers(3);
+  const auto begin = bounds_of(context, 1), end = bounds_of(context, 2), strides = bounds_of(context, 3);
   if (!context.input(0).known_rank() || !begin || !end || !strides) return PartialShape{};
-  TROUPE_ASSIGN(const Box box,
-                resolve(context.input(0).dims(), Masks(context.node().attrs), *begin, *end, *strides));
+  const Masks masks(context.node().attrs);
+  const int64_t unknown = (begin->unknown & (~masks.begin | masks.shrink_axis)) |
+                          (end->unknown & ~(masks.end | masks.shrink_axis)) | strides->unknown;
+  TROUPE_ASSIGN(const Box box, resolve(context.input(0).dims(), masks, begin->values, end->values,
+                                       strides->values, unknown));
   return partial(box.result);
 }
 

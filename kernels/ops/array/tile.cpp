@@ -1,4 +1,6 @@
 // Tile(input, multiples): the input repeated multiples[i] times along dimension i.
+#include <algorithm>
+
 #include "kernels/core/arguments.h"
 #include "kernels/ops/array/copies.h"
 
@@ -34,6 +36,13 @@ Status tile_shape(ShapeContext& context) {
   PartialShape tiled = PartialShape::of_rank(input.rank());
   if (multiples) {
     TROUPE_ASSIGN(const Dims dims, tiled_dims(input.dims(), *multiples));
+    tiled = partial(dims);
+  } else if (const auto known = context.partial_integers(1)) {
+    Dims dims(tiled.dims());
+    for (size_t i = 0; i < std::min(dims.size(), known->size()); ++i)
+      if (input[i] == unknown_dim || (*known)[i] == unknown_dim ||
+          __builtin_mul_overflow(input[i], (*known)[i], &dims[i]))
+        dims[i] = unknown_dim;
     tiled = partial(dims);
   }
   context.set_output(0, std::move(tiled));
