@@ -76,6 +76,12 @@ Status unknown_attr(const troupe::OpDef& op, const AttrEntry& entry) {
       given + ", but this op has no such attribute; its attributes are: " + (known.empty() ? "none" : known));
 }
 
+/// Whether an output names a state, such as a queue. TensorFlow gives it the shape of the handle, which is [2] for many ops, or
+/// that of the state behind it.
+bool is_handle(const EdgeType& type) {
+  return type.dtype == DType::Resource || (type.dtype == DType::String && type.is_ref);
+}
+
 }  // namespace
 
 bool is_shape_of_handle(DType dtype, const PartialShape& shape) {
@@ -305,8 +311,7 @@ Status Importer::refine_shapes(NodeId node, const AttrValue& shapes) {
   for (int i = 0; i < list.size(); ++i) {
     TROUPE_ASSIGN(const PartialShape shape, read_shape(list[i]));
     const Output output{node, static_cast<uint32_t>(i)};
-    // The shape of a resource may be that of the handle or that of the state behind it.
-    if (graph_.dtype(output) == DType::Resource && !graph_.shape(output).compatible_with(shape)) continue;
+    if (is_handle(graph_.type(output))) continue;
     TROUPE_RETURN_IF_FAILED(graph_.refine_shape(output, shape));
   }
   return {};

@@ -94,6 +94,10 @@ BOOST_AUTO_TEST_CASE(colocation_and_shapes) {
       "[Neg] b: ");
   check_refused(placeholder("a") + node("b", "Neg", "a", attr("_output_shapes", "list { }")),
                 "has 0 shapes for 1 outputs");
+  // TensorFlow's handles are vectors.
+  const std::string vector = attr("_output_shapes", "list { shape { dim { size: 2 } } }");
+  BOOST_TEST(refusal(node("q", "FIFOQueue", "", attr("component_types", "list { type: DT_FLOAT }") + vector) +
+                     node("n", "QueueSize", "q")) == "Ok");
 }
 
 BOOST_AUTO_TEST_CASE(other_names_and_attributes_that_change_nothing) {
