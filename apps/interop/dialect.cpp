@@ -86,6 +86,7 @@ std::optional<AttrKind> internal_attr(std::string_view name) {
       {own_gradient_device_attr, AttrKind::Bool},
       {segment_attr, AttrKind::String},
       {original_attr, AttrKind::String},
+      {copy_attr, AttrKind::Bool},
       {initializer_attr, AttrKind::Bool},
       {local_attr, AttrKind::Bool},
       {queue_cancel_attr, AttrKind::String},

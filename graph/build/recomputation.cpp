@@ -72,6 +72,7 @@ void Recomputation::copy(NodeId original, const std::vector<NodeId>& triggers) {
   spec.op = node.type();
   spec.attrs = node.attrs;
   spec.attrs.erase(segment_attr);
+  spec.attrs.set(copy_attr, true);
   if (node.op->effect == Effect::Random) spec.attrs.set(original_attr, node.name);
   spec.device = node.device;
   spec.colocate_with = node.colocate_with;

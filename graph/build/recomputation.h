@@ -25,6 +25,8 @@ namespace troupe {
 constexpr std::string_view segment_attr = "_recompute";
 /// The attribute of a copy of a random node that names the original, whose numbers the copy draws, too.
 constexpr std::string_view original_attr = "_original";
+/// The attribute of all copies, which the passes must not keep for longer than the graph does.
+constexpr std::string_view copy_attr = "_recomputed";
 
 class Recomputation {
  public:

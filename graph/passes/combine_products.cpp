@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/build/frames.h"
+#include "graph/build/recomputation.h"
 #include "graph/passes/expression_rewriter.h"
 
 namespace troupe {
@@ -48,7 +49,18 @@ class ProductCombiner : ExpressionRewriter {
   bool may_be_combined(Output product) const {
     const Node* const node = inner("MatMul", product);
     return node && uses_[node->id] == 1 && node->attrs.get<bool>("transpose_a") &&
-           !node->attrs.get<bool>("transpose_b");
+           !node->attrs.get<bool>("transpose_b") && takes_less_memory(*node);
+  }
+  /// Whether the two matrices, which are kept until the last product is computed, are no larger than their product, which would be
+  /// kept otherwise.
+  bool takes_less_memory(const Node& product) const {
+    constexpr int64_t usual_rows = 256;  // are assumed where their number is not known
+    const Node& left = draft_.node(product.inputs[0].node);
+    if (left.attrs.find(copy_attr)) return false;
+    const PartialShape& shape = left.output_shapes[product.inputs[0].index];
+    const int64_t rows = shape.has_rank(2) && shape[0] != unknown_dim ? shape[0] : usual_rows;
+    const PartialShape& result = outermost().output_shapes[0];
+    return rows <= result[0] * result[1] / (result[0] + result[1]);
   }
 
   /// Puts the rows of these inputs of all products below each other.

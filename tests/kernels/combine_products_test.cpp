@@ -20,7 +20,7 @@ constexpr int64_t units = 64;
 struct Fixture : SubgraphRunner {
   Graph graph{library->ops};
   const Scope g{graph};
-  const Output x = placeholder(g, f32, {unknown_dim, units}), w = placeholder(g, f32, {units, units});
+  const Output x = placeholder(g, f32, {3, units}), w = placeholder(g, f32, {units, units});
   const std::vector<Tensor> feeds{numbers(Shape{3, units}), numbers(Shape{units, units})};
 
   static Tensor numbers(const Shape& shape) {
@@ -31,23 +31,25 @@ struct Fixture : SubgraphRunner {
   }
 
   /// Checks that the results stay, except for their last bits, how many sums are replaced, and how many products there are then.
-  void check(Output fetch, size_t replaced, size_t products) {
-    Subgraph subgraph = value_or_throw(cut_subgraph(graph, {{x, w}, {fetch}, {}}));
-    const auto before = run(subgraph, feeds);
+  void check(Output fetch, size_t replaced, size_t products) { check(fetch, replaced, products, x, feeds); }
+  void check(Output fetch, size_t replaced, size_t products, Output fed, const std::vector<Tensor>& values) {
+    Subgraph subgraph = value_or_throw(cut_subgraph(graph, {{fed, w}, {fetch}, {}}));
+    const auto before = run(subgraph, values);
     simplify(subgraph);
     BOOST_TEST(value_or_throw(combine_products(subgraph)) == replaced);
     simplify(subgraph);
     size_t found = 0;
     for (const Node& node : subgraph.graph.nodes()) found += node.type() == "MatMul";
     BOOST_TEST(found == products);
-    const auto after = run(subgraph, feeds);
+    const auto after = run(subgraph, values);
     const auto a = before[0].as<float>(), b = after[0].as<float>();
     for (size_t i = 0; i < a.size(); ++i) BOOST_REQUIRE(std::abs(a[i] - b[i]) <= 1e-5f);
   }
 
   /// Three steps of a recurrent layer.
-  Output recurrent() {
-    Output y = x;
+  Output recurrent() { return recurrent(x); }
+  Output recurrent(Output first) {
+    Output y = first;
     for (int step = 0; step < 3; ++step) y = tanh(g, matmul(g, y, w));
     return y;
   }
@@ -60,6 +62,22 @@ BOOST_FIXTURE_TEST_SUITE(combining_products, Fixture)
 
 // Of three steps, with one product for all gradients of w.
 BOOST_AUTO_TEST_CASE(the_gradient_of_recurrent_weights) { check(gradient(recurrent()), 1, 3 * 2); }
+
+// Of a batch that is larger than the weights, the matrices would take more memory than the products.
+BOOST_AUTO_TEST_CASE(products_of_large_matrices_stay) {
+  const Output many = placeholder(g, f32, {units, units}), some = placeholder(g, f32, {unknown_dim, units});
+  check(gradient(recurrent(many)), 0, 3 * 3 - 1, many, {feeds[1], feeds[1]});
+  check(gradient(recurrent(some)), 0, 3 * 3 - 1, some, feeds);
+}
+
+BOOST_AUTO_TEST_CASE(products_of_recomputed_matrices_stay) {
+  Output y = x;
+  for (int step = 0; step < 3; ++step) {
+    const Scope segment = g.recomputed("step" + std::to_string(step));
+    y = tanh(segment, matmul(segment, tanh(segment, y), w));
+  }
+  check(gradient(y), 0, 3 * 3 - 1);
+}
 
 BOOST_AUTO_TEST_CASE(a_sum_in_a_loop) {
   const auto loop = while_loop(
