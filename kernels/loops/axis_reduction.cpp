@@ -144,10 +144,15 @@ ShortList<ReductionBox> reduction_boxes(std::span<const int64_t> dims, const Axi
   return boxes;
 }
 
+std::string repeated_axis(int64_t axis) {
+  return "axis " + std::to_string(axis) + " stands for a dimension that the axes name twice";
+}
+
 Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims) {
   ReductionAxes result;
   for (const int64_t axis : axes) {
     TROUPE_ASSIGN(const size_t resolved, resolve_axis(axis, input.shape().rank()));
+    if (result.reduced[resolved]) return invalid_argument(repeated_axis(axis));
     result.reduced.set(resolved);
   }
   Dims dims;

@@ -38,8 +38,10 @@ struct ReductionBox {
 /// result of the one before. There is none if every reduced axis has size 1.
 ShortList<ReductionBox> reduction_boxes(std::span<const int64_t> dims, const AxisSet& axes);
 
-/// Returns the axes of a reduction and the shape of its output. An axis may occur several times. Fails with InvalidArgument if
-/// an axis is outside [-rank, rank).
+/// The failure of axes that name a dimension twice, of which this one is the second.
+std::string repeated_axis(int64_t axis);
+/// Returns the axes of a reduction and the shape of its output. Fails with InvalidArgument if an axis is outside [-rank, rank), or
+/// stands for the dimension of another one.
 Result<ReductionAxes> reduction_axes(const Tensor& input, std::span<const int64_t> axes, bool keep_dims);
 
 /// Reduces `input` over `axes` into `output`, which has the shape of the ReductionAxes; both have the dtype of the reducer.

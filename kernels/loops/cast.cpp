@@ -71,10 +71,10 @@ To converted(From x) {
   } else if constexpr (is_complex_type<From> && is_complex_type<To>) {
     using Part = typename To::value_type;
     return To(static_cast<Part>(x.real()), static_cast<Part>(x.imag()));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return x != From{};
   } else if constexpr (is_complex_type<From>) {
     return converted<To>(x.real());
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return x != From{};
   } else if constexpr (is_complex_type<To>) {
     return To(static_cast<typename To::value_type>(x));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {

@@ -8,9 +8,9 @@
 namespace troupe {
 
 /// Converts contiguous elements between two numbers or bools; null for other dtypes. A quantised element counts as the integer that
-/// it is, not as the float that it stands for. Integers wrap. A complex number yields its
-/// real part. Towards an integer the fraction of a float is dropped. What the integer cannot hold, NaN and infinities too, becomes
-/// what TensorFlow makes of it on x86, element by element:
+/// it is, not as the float that it stands for. Integers wrap. A complex number stands for its real part, also as a bool. Towards
+/// an integer the fraction of a float is dropped. What the integer cannot hold, NaN and infinities too, becomes what TensorFlow
+/// makes of it on x86, element by element:
 ///   int32, int64             the least integer of the type
 ///   int8, uint8 and 16 bits  the low bits of the int32: 300.7 is 44 as int8, NaN is 0
 ///   uint32                   the low bits of the int64: -1.5 is 4294967295, NaN is 0

@@ -100,8 +100,12 @@ struct Log1p {
   template <class T>
   static T apply(T x) {
     const auto re = x.real(), im = x.imag();
+    const auto angle = std::atan2(im, 1 + re);
+    constexpr int large =
+        1000;  // the squares of such numbers may overflow, and a 1 beside them is no small term
+    if (std::abs(re) > large || std::abs(im) > large) return {std::log(std::hypot(1 + re, im)), angle};
     // |1 + x|^2 = 1 + re (2 + re) + im^2; log1p keeps the small terms accurate.
-    return {std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re)};
+    return {std::log1p(re * (2 + re) + im * im) / 2, angle};
   }
 };
 struct Round {

@@ -171,6 +171,7 @@ Status reduction_shape(ShapeContext& context) {
   std::vector<bool> reduced(input.rank(), false);
   for (const int64_t axis : *axes) {
     TROUPE_ASSIGN(const size_t resolved, resolve_axis(axis, input.rank()));
+    if (reduced[resolved]) return invalid_argument(repeated_axis(axis));
     reduced[resolved] = true;
   }
   std::vector<int64_t> dims;

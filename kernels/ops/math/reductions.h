@@ -21,7 +21,7 @@ struct ReductionArguments {
 /// Returns the axes that a host input lists. Fails with InvalidArgument if it has more than one dimension.
 Result<Dims> listed_axes(const Tensor& axes);
 /// Checks a reduction of input 0 over these axes and allocates the output. Fails with InvalidArgument if an axis is outside
-/// [-rank, rank).
+/// [-rank, rank), or stands for the dimension of another one.
 Result<ReductionArguments> reduction_arguments(KernelContext& context, std::span<const int64_t> axes,
                                                bool keep_dims);
 

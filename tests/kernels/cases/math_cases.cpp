@@ -142,6 +142,7 @@ void add_axes(OpCases& cases, const std::string& op, const std::function<Tensor(
   cases.good(op, {make(Shape{2, 0}), ints({0})});
   cases.bad(op, {box, ints({4})}, {}, "axis 4 is outside [-4, 4)");
   cases.bad(op, {box, ints({0, -5})}, {}, "axis -5 is outside [-4, 4)");
+  cases.bad(op, {box, ints({1, -3})}, {}, "axis -3 stands for a dimension that the axes name twice");
   cases.bad(op, {box, ints(Shape{1, 1}, {0})}, {}, "must be a scalar or a vector");
 }
 
