@@ -22,6 +22,8 @@ class ShapeContext {
   size_t inputs() const { return node_.inputs.size(); }
   const PartialShape& input(size_t i) const { return graph_.shape(node_.inputs[i]); }
   DType input_dtype(size_t i) const { return graph_.dtype(node_.inputs[i]); }
+  /// Returns the node that yields an input, such as a handle, whose attributes may tell more.
+  const Node& source(size_t i) const { return graph_.node(node_.inputs[i].node); }
   /// Returns the value of an input that is a constant of the graph, else null.
   const Tensor* constant(size_t i) const { return graph_.constant(node_.inputs[i]); }
   /// Returns the numbers of an int32 or int64 input that is constant, else nothing.

@@ -7,6 +7,7 @@
 #include "actors/runtime.h"
 #include "actors/step/session.h"
 #include "graph/build/scope.h"
+#include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 
 namespace troupe::queue_steps_test {
@@ -55,6 +56,28 @@ struct Fixture {
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(queue_steps, Fixture)
+
+BOOST_AUTO_TEST_CASE(the_shapes_of_elements_are_those_of_their_queue) {
+  const std::vector<DType> types{DType::Int32, DType::Float};
+  const Attributes of_queue{
+      {"component_types", types},
+      {"shapes", std::vector<PartialShape>{PartialShape::scalar(), PartialShape{unknown_dim, 3}}}};
+  const Output queue = g.add_one("PaddingFIFOQueueV2", {}, of_queue),
+               prioritized = g.add_one("PriorityQueueV2", {}, of_queue);
+  const auto shapes = [&](const std::string& op, std::vector<Output> inputs, std::vector<DType> components) {
+    std::string text;
+    const NodeId node = g.add(op, std::move(inputs), {{"component_types", std::move(components)}});
+    for (const PartialShape& shape : graph.node(node).output_shapes) text += shape.text() + ' ';
+    return text;
+  };
+  const Output n = placeholder(g, DType::Int32, PartialShape::scalar());
+  BOOST_TEST(shapes("QueueDequeueV2", {queue}, types) == "[] [?,3] ");
+  BOOST_TEST(shapes("QueueDequeueManyV2", {queue, constant(4)}, types) == "[4] [4,?,3] ");
+  BOOST_TEST(shapes("QueueDequeueManyV2", {queue, n}, types) == "[?] [?,?,3] ");
+  BOOST_TEST(shapes("QueueDequeueUpToV2", {queue, constant(4)}, types) == "[?] [?,?,3] ");
+  BOOST_TEST(shapes("QueueDequeueV2", {prioritized}, {DType::Int64, DType::Int32, DType::Float}) ==
+             "[] [] [?,3] ");
+}
 
 // x -> enqueue;  dequeue;  size
 BOOST_AUTO_TEST_CASE(a_queue_is_not_updated_as_a_variable) {

@@ -27,9 +27,34 @@ namespace {
 
 using namespace std::string_literals;
 
+/// Sets the shapes of the components that a queue of this graph has. `rows`: how many elements are stacked, a dimension or nothing.
+void set_components(ShapeContext& context, const std::vector<int64_t>& rows) {
+  const Node& queue = context.source(0);
+  const AttrValue* const given = queue.attrs.find("shapes");
+  const auto* const shapes = given ? std::get_if<std::vector<PartialShape>>(given) : nullptr;
+  if (!shapes || shapes->empty()) return;
+  const auto set = [&](size_t output, const PartialShape& shape) {
+    if (output >= context.node().output_types.size() || !shape.known_rank()) return;
+    std::vector<int64_t> dims = rows;
+    dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+    context.set_output(output, PartialShape(std::move(dims)));
+  };
+  const size_t first = queue.type().starts_with("PriorityQueue") ? 1 : 0;
+  if (first == 1) set(0, PartialShape::scalar());
+  for (size_t i = 0; i < shapes->size(); ++i) set(first + i, (*shapes)[i]);
+}
+
+Status one_shape(ShapeContext& context) {
+  set_components(context, {});
+  return {};
+}
+
 Status many_shape(ShapeContext& context) {
   TROUPE_RETURN_IF_FAILED(context.with_rank(1, 0).status());
-  return unknown_shape(context);
+  const auto count = context.constant_integers(1);
+  const bool takes_fewer = context.node().type().starts_with("QueueDequeueUpTo");
+  set_components(context, {count && !takes_fewer && (*count)[0] >= 0 ? (*count)[0] : unknown_dim});
+  return {};
 }
 
 /// Only the V2 ops have constructors, because a constructor name belongs to one op.
@@ -76,12 +101,11 @@ void add_queue_generation(OpLibrary& library, const std::string& suffix, const s
                    .input("components: Tcomponents")
                    .attr("Tcomponents: list(type) >= 1")
                    .attr("timeout_ms: int = -1"));
-  library.op(
-      queue_op("QueueDequeue", suffix, "queue_dequeue(handle, component_types, timeout_ms)", unknown_shape)
-          .input(handle)
-          .output("components: component_types")
-          .attr("component_types: list(type) >= 1")
-          .attr("timeout_ms: int = -1"));
+  library.op(queue_op("QueueDequeue", suffix, "queue_dequeue(handle, component_types, timeout_ms)", one_shape)
+                 .input(handle)
+                 .output("components: component_types")
+                 .attr("component_types: list(type) >= 1")
+                 .attr("timeout_ms: int = -1"));
   for (const auto& [name, constructor] :
        {std::pair{"QueueDequeueMany", "queue_dequeue_many"}, {"QueueDequeueUpTo", "queue_dequeue_up_to"}})
     library.op(queue_op(name, suffix, constructor + "(handle, n, component_types, timeout_ms)"s, many_shape)
