@@ -29,21 +29,29 @@ Output finished(const Layer& layer, Output y, int64_t channels, bool bias, const
   return layer.activated(y, activation);
 }
 
-/// The size of one spatial dimension of the result of a transposed convolution; -1 if that of the input is not known.
-int32_t transposed_size(int64_t size, int64_t kernel, int64_t stride, bool valid) {
-  if (size == unknown_dim) return -1;
-  return static_cast<int32_t>(size * stride + (valid ? std::max<int64_t>(kernel - stride, 0) : 0));
+/// The height and the width of the result of a transposed convolution. If those of the input are not known, nodes compute them.
+Output transposed_size(const Layer& layer, Output x, const Conv2dTranspose& options) {
+  const Scope& scope = layer.scope();
+  const auto beyond = [&](int64_t kernel, int64_t stride) {
+    return options.padding == "VALID" ? std::max<int64_t>(kernel - stride, 0) : 0;
+  };
+  const auto [height, width] = options.strides;
+  const int64_t below = beyond(options.kernel.height, height), right = beyond(options.kernel.width, width);
+  const auto pair = [&](int64_t a, int64_t b) {
+    return scope.constant(Tensor::vector<int32_t>({static_cast<int32_t>(a), static_cast<int32_t>(b)}));
+  };
+  const PartialShape& known = scope.shape(x);
+  if (known[1] != unknown_dim && known[2] != unknown_dim)
+    return pair(known[1] * height + below, known[2] * width + right);
+  return add(scope, mul(scope, slice(scope, shape(scope, x), {1}, {2}), pair(height, width)),
+             pair(below, right));
 }
 
-/// The shape of the result of a transposed convolution. Only the batch may be unknown.
 Output transposed_shape(const Layer& layer, Output x, const Conv2dTranspose& options) {
   const Scope& scope = layer.scope();
-  const bool valid = options.padding == "VALID";
-  const Output image = scope.constant(Tensor::vector<int32_t>(
-      {transposed_size(layer.size_of(x, 1), options.kernel.height, options.strides.height, valid),
-       transposed_size(layer.size_of(x, 2), options.kernel.width, options.strides.width, valid),
-       static_cast<int32_t>(options.filters)}));
-  return concat(scope, {slice(scope, shape(scope, x), {0}, {1}), image}, 0);
+  const Output filters = scope.constant(Tensor::vector<int32_t>({static_cast<int32_t>(options.filters)}));
+  return concat(scope, {slice(scope, shape(scope, x), {0}, {1}), transposed_size(layer, x, options), filters},
+                0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "actors/runtime.h"
@@ -161,10 +162,10 @@ std::vector<LayerCase> activation_cases() {
   return cases;
 }
 
-/// A placeholder for batches of tensors like this one.
-Output batches_of(const Scope& scope, const Tensor& tensor) {
+/// A placeholder for batches of tensors like this one, of which so many dimensions are not known.
+Output batches_of(const Scope& scope, const Tensor& tensor, size_t unknown) {
   std::vector<int64_t> dims(tensor.shape().dims().begin(), tensor.shape().dims().end());
-  dims[0] = unknown_dim;
+  std::fill_n(dims.begin(), unknown, unknown_dim);
   return placeholder(scope, tensor.dtype(), PartialShape(std::move(dims)));
 }
 
@@ -174,7 +175,7 @@ struct Comparison {
   void add(const std::string& array, Output output) { outputs.emplace_back(array, output); }
 };
 
-void check_layer(const LayerCase& layer) {
+void check_layer(const LayerCase& layer, size_t unknown = 1) {
   const std::string file = "tests/golden/layers/" + layer.name + ".npz";
   const Arrays arrays = value_or_throw(data::read_npz(project_file(file), file));
   Runtime runtime;
@@ -185,7 +186,7 @@ void check_layer(const LayerCase& layer) {
   std::vector<std::string> names;  // of edges
   for (const char* name : {"x", "memory"})
     if (const auto array = arrays.find(name); array != arrays.end()) {
-      inputs.push_back(batches_of(scope, array->second));
+      inputs.push_back(batches_of(scope, array->second, unknown));
       feeds.emplace_back(inputs.back(), array->second);
       if (!is_floating(array->second.dtype())) continue;
       edges.push_back(inputs.back());
@@ -277,6 +278,11 @@ BOOST_AUTO_TEST_SUITE(layers)
 BOOST_AUTO_TEST_CASE(compute_what_keras_does) {
   for (const LayerCase& layer : layer_cases()) check_layer(layer);
   for (const LayerCase& layer : activation_cases()) check_layer(layer);
+}
+
+BOOST_AUTO_TEST_CASE(transposed_convolutions_take_images_of_any_size) {
+  for (const LayerCase& layer : layer_cases())
+    if (layer.name.starts_with("conv2d_transpose")) check_layer(layer, 3);
 }
 
 BOOST_AUTO_TEST_CASE(activations_without_functions_have_names) {
