@@ -8,14 +8,14 @@ from . import _troupe
 from ._settings import Path, Settings, as_list, as_paths, as_toml
 from .model import ModelTensor
 
-# Run files describe a model, too, which samples do not need.
+# Run files describe a model, too, which samples do not need. Its names are none that columns have.
 _MODEL = """
 [model.variables]
-w = { shape = [1], init = "zeros" }
+troupe_unused_weight = { shape = [1], init = "zeros" }
 [model.graph]
-loss = "sum(w)"
+troupe_unused_loss = "sum(troupe_unused_weight)"
 [train]
-loss = "loss"
+loss = "troupe_unused_loss"
 optimizer = { type = "sgd", lr = 1.0 }
 max_steps = 1
 """
