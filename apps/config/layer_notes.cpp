@@ -20,7 +20,8 @@ constexpr LayerNote notes[] = {
      "how many steps of each memory count. Returns [batch, time, units]."},
     {"auc", "logits, label",
      "The area under the ROC curve: the probability that a sample of class 1 has a higher score than one of "
-     "class 0, exact to about 1e-3. For two classes."},
+     "class 0, exact to about 1e-3 unless the scores of most samples lie within a thousandth of each other. "
+     "For two classes."},
     {"avg_pool1d", "x", "The mean of each window of steps of sequences."},
     {"avg_pool2d", "x", "The mean of each window of images."},
     {"batch_norm", "x",
@@ -81,6 +82,9 @@ constexpr LayerNote notes[] = {
      "Half the square of errors below `delta`; larger ones count linearly (Huber 1964)."},
     {"layer_norm", "x",
      "Subtracts from each vector in the last dimension its mean, and divides by its deviation."},
+    {"kl_divergence", "logits, label",
+     "The mean Kullback-Leibler divergence of the softmax of logits [n, classes] from probabilities [n, "
+     "classes]: their cross entropy without the entropy of the probabilities."},
     {"log_cosh", "predicted, label", "The mean of log(cosh(predicted - label))."},
     {"lrn", "x",
      "Divides each element of images by (bias + alpha * the sum of the squares of the elements at its "

@@ -30,7 +30,7 @@ struct Run {
 };
 
 struct Initializer {
-  /// zeros, ones, constant, uniform, normal, truncated_normal, glorot_uniform, glorot_normal or he_normal.
+  /// constant, uniform, normal, truncated_normal, or one of nn::weight_initializers.
   std::string type;
   double value = 0;                 ///< for constant
   double minimum = 0, maximum = 0;  ///< for uniform

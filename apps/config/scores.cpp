@@ -41,6 +41,14 @@ Row<Options> class_weights() {
           {.range = {.low = 0}}};
 }
 
+template <class Options>
+Row<Options> label_smoothing() {
+  return {"label_smoothing",
+          &Options::label_smoothing,
+          "share of the probability that is spread over all classes; default: 0",
+          {.range = {.low = 0, .high = 1, .below = true}}};
+}
+
 constexpr Range strictly_between(double low, double high) {
   return {.low = low, .high = high, .above = true, .below = true};
 }
@@ -50,8 +58,10 @@ constexpr Range strictly_between(double low, double high) {
 std::vector<LayerType> score_types() {
   std::vector<LayerType> types = {
       score_type("accuracy", nn::accuracy),
-      score_type<nn::BinaryCrossEntropy>("binary_cross_entropy", {class_weights<nn::BinaryCrossEntropy>()},
-                                         nn::binary_cross_entropy),
+      score_type<nn::BinaryCrossEntropy>(
+          "binary_cross_entropy",
+          {label_smoothing<nn::BinaryCrossEntropy>(), class_weights<nn::BinaryCrossEntropy>()},
+          nn::binary_cross_entropy),
       score_type("cosine_distance", nn::cosine_distance),
       score_type<nn::Focal>("focal_loss",
                             {{"gamma",
@@ -67,6 +77,7 @@ std::vector<LayerType> score_types() {
                               "the error from which on it counts linearly; default: 1",
                               {.range = {.low = 0, .above = true}}}},
                             nn::huber),
+      score_type("kl_divergence", nn::kl_divergence),
       score_type("log_cosh", nn::log_cosh),
       score_type("mean_absolute_error", nn::mean_absolute_error),
       score_type("mean_absolute_percentage_error", nn::mean_absolute_percentage_error),
@@ -81,11 +92,7 @@ std::vector<LayerType> score_types() {
                                nn::quantile_loss),
       score_type<nn::SoftmaxCrossEntropy>(
           "softmax_cross_entropy",
-          {{"label_smoothing",
-            &nn::SoftmaxCrossEntropy::label_smoothing,
-            "share of the probability that is spread over all classes; default: 0",
-            {.range = {.low = 0, .high = 1, .below = true}}},
-           class_weights<nn::SoftmaxCrossEntropy>()},
+          {label_smoothing<nn::SoftmaxCrossEntropy>(), class_weights<nn::SoftmaxCrossEntropy>()},
           nn::softmax_cross_entropy),
       score_type("squared_hinge", nn::squared_hinge),
       score_type<nn::TopK>(

@@ -1,5 +1,6 @@
 #include "apps/nn/initializers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/build/call.h"
@@ -64,8 +65,34 @@ Output glorot_normal(const Scope& scope, const PartialShape& shape, DType dtype)
   return truncated_normal(scope, shape, dtype, 0, std::sqrt(2 / (size.in + size.out)) / truncated_stddev);
 }
 
+Output he_uniform(const Scope& scope, const PartialShape& shape, DType dtype) {
+  const double limit = std::sqrt(6 / fans(shape, dtype).in);
+  return uniform(scope, shape, dtype, -limit, limit);
+}
+
 Output he_normal(const Scope& scope, const PartialShape& shape, DType dtype) {
   return truncated_normal(scope, shape, dtype, 0, std::sqrt(2 / fans(shape, dtype).in) / truncated_stddev);
+}
+
+Output lecun_normal(const Scope& scope, const PartialShape& shape, DType dtype) {
+  return truncated_normal(scope, shape, dtype, 0, std::sqrt(1 / fans(shape, dtype).in) / truncated_stddev);
+}
+
+Output orthogonal(const Scope& scope, const PartialShape& shape, DType dtype) {
+  const Shape whole = value_or_throw(shape.to_shape(dtype));
+  if (whole.rank() < 2)
+    throw Error(invalid_argument("orthogonal: the weights have shape " + whole.text() +
+                                 "; they must have two dimensions or more"));
+  const int64_t columns = whole[whole.rank() - 1], rows = columns == 0 ? 0 : whole.elements() / columns;
+  const DType computed = dtype == DType::Double ? dtype : f32;
+  const Output random =
+      random_normal(scope, PartialShape{std::max(rows, columns), std::min(rows, columns)}, computed);
+  const NodeId factors = scope.add("Qr", {random}, {{"full_matrices", false}});
+  // With positive elements on the diagonal of R, Q is one of all such matrices with equal probability.
+  const Output signs = sign(scope, scope.add_one("MatrixDiagPart", {Output{factors, 1}}));
+  const Output matrix = mul(scope, Output{factors, 0}, signs);
+  return cast(scope, reshape(scope, rows < columns ? transpose(scope, matrix, {1, 0}) : matrix, shape),
+              dtype);
 }
 
 Initial all_equal(double value) {
@@ -79,7 +106,10 @@ Initial find_initializer(std::string_view name) {
   if (name == "ones") return all_equal(1);
   if (name == "glorot_uniform") return glorot_uniform;
   if (name == "glorot_normal") return glorot_normal;
+  if (name == "he_uniform") return he_uniform;
   if (name == "he_normal") return he_normal;
+  if (name == "lecun_normal") return lecun_normal;
+  if (name == "orthogonal") return orthogonal;
   return nullptr;
 }
 

@@ -27,7 +27,8 @@ Output small_uniform(const Scope& scope, const PartialShape& shape, DType dtype 
 /// A function that adds nodes for the first value of a weight, such as glorot_uniform().
 using Initial = std::function<Output(const Scope&, const PartialShape&, DType)>;
 /// The names of the initializers of weights that need no numbers.
-inline constexpr std::string_view weight_initializers = "zeros|ones|glorot_uniform|glorot_normal|he_normal";
+inline constexpr std::string_view weight_initializers =
+    "zeros|ones|glorot_uniform|glorot_normal|he_uniform|he_normal|lecun_normal|orthogonal";
 /// Returns the initializer of this name among weight_initializers, or null.
 Initial find_initializer(std::string_view name);
 /// Returns the initializer that gives every element this value.
@@ -40,8 +41,15 @@ Initial all_equal(double value);
 Output glorot_uniform(const Scope& scope, const PartialShape& shape, DType dtype = f32);
 /// Draws from the truncated normal distribution of variance 2 / (inputs + outputs).
 Output glorot_normal(const Scope& scope, const PartialShape& shape, DType dtype = f32);
+/// Draws from the uniform distribution over +-sqrt(6 / inputs) (He et al. 2015).
+Output he_uniform(const Scope& scope, const PartialShape& shape, DType dtype = f32);
 /// Draws from the truncated normal distribution of variance 2 / inputs (He et al. 2015).
 Output he_normal(const Scope& scope, const PartialShape& shape, DType dtype = f32);
+/// Draws from the truncated normal distribution of variance 1 / inputs (LeCun et al. 1998).
+Output lecun_normal(const Scope& scope, const PartialShape& shape, DType dtype = f32);
+/// Draws a random matrix of shape [..., out], all dimensions but the last in one, whose columns, or else whose rows, are
+/// orthogonal and of length 1 (Saxe et al. 2014). Throws InvalidArgument unless the shape has two dimensions or more.
+Output orthogonal(const Scope& scope, const PartialShape& shape, DType dtype = f32);
 
 }  // namespace troupe::nn
 #pragma GCC visibility pop

@@ -48,6 +48,24 @@ Output weighted_mean(const Scope& scope, std::string_view name, Output losses, c
   return mean(scope, mul(scope, losses, of_samples));
 }
 
+/// Returns the labels with this share of the probability spread evenly over so many classes.
+Output smoothed(const Scope& scope, std::string_view name, Output probabilities, double share,
+                Output classes) {
+  if (!(share >= 0 && share < 1))
+    throw Error(invalid_argument(std::string(name) + ": label_smoothing is " + std::to_string(share) +
+                                 "; it must be at least 0 and below 1"));
+  if (share == 0) return probabilities;
+  return add(scope, mul(scope, probabilities, 1 - share), div(scope, share, classes));
+}
+
+/// Returns the classes with smoothed labels; as they are without smoothing, which keeps labels that are numbers of classes.
+Compared smoothed_classes(const Scope& scope, std::string_view name, const Compared& classes, double share) {
+  if (share == 0) return classes;
+  const Output count =
+      cast(scope, number_of_classes(scope, classes.predicted), scope.dtype(classes.predicted));
+  return {classes.predicted, smoothed(scope, name, probabilities_of(scope, classes), share, count)};
+}
+
 }  // namespace
 
 Compared compared_numbers(const Scope& scope, std::string_view name, Output predicted, Output label) {
@@ -163,19 +181,19 @@ Output cosine_distance(const Scope& scope, Output predicted, Output label) {
 
 Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
                              const SoftmaxCrossEntropy& options) {
-  Compared classes = compared_classes(scope, "softmax_cross_entropy", logits, label);
-  if (options.label_smoothing < 0 || options.label_smoothing >= 1)
-    throw Error(invalid_argument("softmax_cross_entropy: label_smoothing must be at least 0 and below 1"));
-  const Compared as_given = classes;
-  if (options.label_smoothing != 0) {
-    const Output count =
-        cast(scope, number_of_classes(scope, classes.predicted), scope.dtype(classes.predicted));
-    const Output spread = div(scope, options.label_smoothing, count);
-    classes.label =
-        add(scope, mul(scope, probabilities_of(scope, classes), 1 - options.label_smoothing), spread);
-  }
-  return weighted_mean(scope, "softmax_cross_entropy", cross_entropies(scope, classes), as_given,
-                       options.class_weights);
+  constexpr std::string_view name = "softmax_cross_entropy";
+  const Compared classes = compared_classes(scope, name, logits, label);
+  const Output losses =
+      cross_entropies(scope, smoothed_classes(scope, name, classes, options.label_smoothing));
+  return weighted_mean(scope, name, losses, classes, options.class_weights);
+}
+
+Output kl_divergence(const Scope& scope, Output logits, Output label) {
+  const Compared classes = compared_classes(scope, "kl_divergence", logits, label);
+  Output losses = cross_entropies(scope, classes);
+  if (is_floating(scope.dtype(classes.label)))  // a class without doubt has no entropy
+    losses = add(scope, losses, sum(scope, xlogy(scope, classes.label, classes.label), -1));
+  return mean(scope, losses);
 }
 
 Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
@@ -185,12 +203,16 @@ Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
   const bool is_one = shape.known_rank() && (shape.rank() == 1 || (shape.rank() == 2 && shape[1] == 1));
   if (is_one) {
     const Compared classes = compared_classes(scope, name, logits, label);
-    return weighted_mean(scope, name, cross_entropies(scope, classes), classes, options.class_weights);
+    const Output losses =
+        cross_entropies(scope, smoothed_classes(scope, name, classes, options.label_smoothing));
+    return weighted_mean(scope, name, losses, classes, options.class_weights);
   }
   if (!options.class_weights.empty())
     throw Error(invalid_argument(std::string(name) + ": class_weights need logits [n] or [n, 1]; found " +
                                  shape.text()));
-  const auto [x, y] = compared_numbers(scope, name, logits, label);
+  const auto [x, labels] = compared_numbers(scope, name, logits, label);
+  const Output two = cast(scope, scope.constant(Tensor::scalar(2.0f)), scope.dtype(x)),
+               y = smoothed(scope, name, labels, options.label_smoothing, two);
   return mean(scope, sub(scope, softplus(scope, x), mul(scope, x, y)));
 }
 

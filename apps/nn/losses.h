@@ -54,7 +54,12 @@ struct SoftmaxCrossEntropy {
 /// `label` may also be probabilities [n, classes].
 Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
                              const SoftmaxCrossEntropy& options = {});
+/// Kullback and Leibler 1951: how far softmax(logits) is from the labels, which are probabilities [n, classes]. It differs from
+/// the cross entropy by the entropy of the labels.
+Output kl_divergence(const Scope& scope, Output logits, Output label);
+
 struct BinaryCrossEntropy {
+  double label_smoothing = 0;       ///< the share of the probability that is spread evenly over both classes
   ClassWeights class_weights = {};  ///< of the classes 0 and 1, for logits [n] or [n, 1]
 };
 /// For labels 0 and 1, or probabilities.
@@ -92,7 +97,8 @@ struct SetMetric {
   double (*value)(std::span<const double> means);
 };
 /// Returns precision, recall and f1 (of class 1 if there are two, else the mean over the classes that occur), auc (of two classes,
-/// exact to about 1e-3), r2, root_mean_squared_error and perplexity.
+/// exact to about 1e-3 unless the scores of most samples lie within a thousandth of each other), r2, root_mean_squared_error and
+/// perplexity.
 std::span<const SetMetric> set_metrics();
 
 }  // namespace troupe::nn

@@ -90,7 +90,9 @@ void bind_losses(py::module_& module) {
   bind_score(module, "softmax_cross_entropy", &nn::softmax_cross_entropy,
              Option{&nn::SoftmaxCrossEntropy::label_smoothing, "label_smoothing"},
              Option{&nn::SoftmaxCrossEntropy::class_weights, "class_weights"});
+  bind_score(module, "kl_divergence", &nn::kl_divergence);
   bind_score(module, "binary_cross_entropy", &nn::binary_cross_entropy,
+             Option{&nn::BinaryCrossEntropy::label_smoothing, "label_smoothing"},
              Option{&nn::BinaryCrossEntropy::class_weights, "class_weights"});
   bind_score(module, "focal_loss", &nn::focal_loss, Option{&nn::Focal::gamma, "gamma"},
              Option{&nn::Focal::class_weights, "class_weights"});

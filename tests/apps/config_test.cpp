@@ -98,7 +98,7 @@ run.toml:5:19: data.valid.split: expected a number, above 0 and below 1; found 1
 run.toml:6:9: data.batch: expected an integer, at least 1 and at most 16777216; found "many"
   batch = "many"
           ^
-run.toml:8:34: model.variables.w1.init: "glorot" is unknown; allowed: "zeros", "ones", "constant", "uniform", "normal", "truncated_normal", "glorot_uniform", "glorot_normal", "he_normal"; write "glorot_uniform"
+run.toml:8:34: model.variables.w1.init: "glorot" is unknown; allowed: "zeros", "ones", "constant", "uniform", "normal", "truncated_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal", "lecun_normal", "orthogonal"; write "glorot_uniform"
   w1 = { shape = [64, 100], init = "glorot" }
                                    ^
 run.toml:9:44: model.variables.w2.value: allowed only with init = "constant"

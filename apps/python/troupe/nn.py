@@ -282,9 +282,16 @@ def softmax_cross_entropy(
     return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights)
 
 
-def binary_cross_entropy(logits: TensorLike, label: TensorLike, class_weights: Sequence[float] = ()) -> Output:
+def kl_divergence(logits: TensorLike, label: TensorLike) -> Output:
+    """How far softmax(logits) is from the labels, which are probabilities [n, classes]."""
+    return _troupe.kl_divergence(current_scope(logits, label), logits, label)
+
+
+def binary_cross_entropy(
+    logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = ()
+) -> Output:
     """`class_weights` are those of the classes 0 and 1."""
-    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label, class_weights)
+    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights)
 
 
 def focal_loss(logits: TensorLike, label: TensorLike, gamma: float = 2.0, class_weights: Sequence[float] = ()) -> Output:

@@ -95,6 +95,19 @@ BOOST_AUTO_TEST_CASE(losses_of_classes) {
     BOOST_TEST(number(nn::hinge, x, ones) == 0.375, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(number(nn::squared_hinge, x, ones) == 0.3125, boost::test_tools::tolerance(1e-6));
   }
+  const Loss smooth = [](auto& s, auto a, auto b) {
+    return nn::binary_cross_entropy(s, a, b, {.label_smoothing = 0.2});
+  };
+  BOOST_TEST(number(smooth, of_one, ones) == 0.48984387516975403, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(number(smooth, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.48984387516975403,
+             boost::test_tools::tolerance(1e-6));
+  BOOST_CHECK_THROW(
+      run([](auto& s, auto a, auto b) { return nn::binary_cross_entropy(s, a, b, {.label_smoothing = 1}); },
+          of_one, ones),
+      Error);
+  const Tensor shares = matrix({0.2f, 0.3f, 0.5f, 0, 0.5f, 0.5f, 1, 0, 0, 0.25f, 0.25f, 0.5f}, 3);
+  BOOST_TEST(number(nn::kl_divergence, matrix(logits, 3), shares) == 0.85745615,
+             boost::test_tools::tolerance(1e-5));
   // Several labels for each sample.
   BOOST_TEST(number(binary, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.3898438811302185,
              boost::test_tools::tolerance(1e-6));
