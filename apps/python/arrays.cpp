@@ -10,6 +10,7 @@
 #include "apps/python/dtypes.h"
 #include "apps/python/gil.h"
 #include "apps/python/strings.h"
+#include "apps/python/values.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -115,6 +116,17 @@ Tensor copy_of(py::handle array, DType dtype, const Shape& shape) {
   return tensor;
 }
 
+/// Says what the elements of an array are of which numbers cannot be made.
+std::string elements_text(const py::object& array) {
+  const auto type = py::reinterpret_borrow<py::dtype>(fields(array).descr);
+  if (type.kind() == 'O')
+    for (const py::handle element : array.attr("flat"))
+      if (!PyFloat_Check(element.ptr()) && !PyLong_Check(element.ptr()))
+        return "a value of type " + type_text(element) +
+               ": a tensor is made of numbers, arrays and nested lists of them that have equal lengths";
+  return py::str(py::handle(type));
+}
+
 Tensor tensor_of_array(py::object array, DType wanted, Bytes bytes, bool is_fresh) {
   const DType present = dtype_of_numpy(fields(array).descr);
   if (wanted == DType::Invalid) wanted = present;
@@ -123,7 +135,7 @@ Tensor tensor_of_array(py::object array, DType wanted, Bytes bytes, bool is_fres
                                  py::str(py::handle(fields(array).descr)).cast<std::string>()));
   if ((wanted == DType::String) != (present == DType::String))
     throw Error(invalid_argument("elements of type " + std::string(name(wanted)) + " are needed, not " +
-                                 py::str(py::handle(fields(array).descr)).cast<std::string>()));
+                                 elements_text(array)));
   const Shape shape = shape_of(array, wanted);
   if (wanted == DType::String) return strings_of_array(array, shape);
   if (dtype_of_numpy(numpy_type(wanted)) != present) {

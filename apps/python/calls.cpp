@@ -57,7 +57,8 @@ class OpCall {
 
   Output to_input(const ArgDef& argument, size_t i, py::handle value) {
     try {
-      return as_output(unnamed_, value, is_output(value) ? DType::Invalid : type_of(argument, i, value));
+      const bool has_type = is_output(value) || first_output(value);
+      return as_output(unnamed_, value, has_type ? DType::Invalid : type_of(argument, i, value));
     } catch (const Error& error) {
       fail("has the input '" + argument.name + "': " + error.status().text());
     }
@@ -90,8 +91,8 @@ class OpCall {
                                       ? py::reinterpret_borrow<py::object>(value)
                                       : py::object(py::make_tuple(value));
       for (const py::handle element : elements) {
-        if (py::isinstance<OutputHandle>(element)) {
-          const auto& handle = element.cast<const OutputHandle&>();
+        if (const py::handle output = first_output(element)) {
+          const auto& handle = output.cast<const OutputHandle&>();
           return handle.graph->graph.check_tensor(handle.output).ok()
                      ? handle.graph->graph.dtype(handle.output)
                      : DType::Invalid;
@@ -109,10 +110,50 @@ class OpCall {
   Attributes attrs_;
 };
 
+/// A call for a list in a list, of which there may be so many as calls of Python: a list may have itself as an element.
+class Descent {
+ public:
+  Descent() {
+    if (Py_EnterRecursiveCall(" in a list with outputs")) throw py::error_already_set();
+  }
+  ~Descent() { Py_LeaveRecursiveCall(); }
+  Descent(const Descent&) = delete;
+  Descent& operator=(const Descent&) = delete;
+};
+
+/// Returns the stack of the elements of a list.
+Output stacked(const ScopeHandle& scope, py::handle list, DType dtype) try {
+  const Descent descent;
+  const ScopeHandle unnamed{scope.graph, scope.scope.with_name("")};
+  std::vector<Output> elements;
+  for (const py::handle element : list) elements.push_back(as_output(unnamed, element, dtype));
+  return scope.scope.add_one("Pack", std::move(elements));
+} catch (const Error& error) {
+  throw Error(Status(error.status().code(),
+                     "a list with outputs becomes one tensor by troupe.ops.stack: " + error.status().text()));
+}
+
 }  // namespace
 
+py::handle first_output(py::handle value) {
+  if (py::isinstance<OutputHandle>(value)) return value;
+  if (!is_list(value)) return {};
+  const Descent descent;
+  for (const py::handle element : value)
+    if (const py::handle found = first_output(element)) return found;
+  return {};
+}
+
 Output as_output(const ScopeHandle& scope, py::handle value, DType wanted) {
-  if (!is_output(value)) return scope.scope.constant(to_tensor(value, wanted, Bytes::Copied));
+  if (!is_output(value)) {
+    const py::handle output = first_output(value);
+    if (!output) return scope.scope.constant(to_tensor(value, wanted, Bytes::Copied));
+    const DType dtype = scope.scope.dtype(to_output(output, scope.graph));
+    if (wanted == DType::Invalid || wanted == dtype) return stacked(scope, value, dtype);
+    throw Error(invalid_argument("a list with outputs of type " + std::string(name(dtype)) +
+                                 " is given, but elements of type " + std::string(name(wanted)) +
+                                 " are needed: convert the outputs by troupe.ops.cast"));
+  }
   Output output = to_output(value, scope.graph);
   if (output.is_control() && !scope.graph->graph.node(output.node).output_types.empty()) output.index = 0;
   return scope.scope.checked(output);

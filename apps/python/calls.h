@@ -10,10 +10,13 @@ namespace troupe::python {
 
 /// Adds a node of the op with this name. `inputs` has one element for each argument of the op, a list for one that takes several
 /// tensors. `attrs` has values of attributes; None: the default, or what follows from the inputs. A value that is no output becomes
-/// a constant with the type that the argument has, by itself, by an attribute, or by the other inputs.
+/// a constant with the type that the argument has, by itself, by an attribute, or by the other inputs; see as_output() for lists.
 NodeId call_op(const ScopeHandle& scope, const std::string& op, const pybind11::tuple& inputs,
                const pybind11::dict& attrs);
-/// Returns the value as an output: itself, or a constant.
+/// Returns the value as an output: itself, a constant, or for a list with outputs the stack of its elements, which has the type of
+/// the outputs.
 Output as_output(const ScopeHandle& scope, pybind11::handle value, DType wanted);
+/// Returns the value if it is an output, or the first output in a list or in the lists in it; null if there is none.
+pybind11::handle first_output(pybind11::handle value);
 
 }  // namespace troupe::python

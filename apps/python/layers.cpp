@@ -28,7 +28,13 @@ struct NetworkHandle {
     return {graph, network.within(used.scope)};
   }
   ScopeHandle scope() const { return {graph, network.scope()}; }
-  Output input(const py::object& value) const { return as_output(scope(), value, DType::Invalid); }
+  Output input(const py::object& value) const {
+    if (is_list(value) && first_output(value))
+      throw Error(invalid_argument("a layer takes one tensor, not a " + type_text(value) +
+                                   " with outputs: give it an element of the " + type_text(value) +
+                                   ", or join the elements by troupe.ops.concat or troupe.ops.stack"));
+    return as_output(scope(), value, DType::Invalid);
+  }
   OutputHandle handle(Output output) const { return {graph, output}; }
 };
 

@@ -10,9 +10,10 @@ import sys
 import textwrap
 
 HEAD = '''"""The functions of all ops. They add nodes to the graph in use (see troupe.Graph). Inputs are outputs of the graph, or numbers,
-lists and arrays, which become constants. docs/ops.md lists the ops, and TensorFlow's documentation says what they compute. Functions
-with the names that C++ and run files use (matmul) return one output; its node, `result.op`, has the others. The functions with the
-names of ops (top_kv2) return all outputs. This file is written from the op table by apps/python/write_ops.py."""
+lists and arrays, which become constants; lists with outputs are stacked. docs/ops.md lists the ops, and TensorFlow's documentation
+says what they compute. Functions with the names that C++ and run files use (matmul) return one output; its node, `result.op`, has the
+others. The functions with the names of ops (top_kv2) return all outputs. This file is written from the op table by
+apps/python/write_ops.py."""
 # mypy: disable-error-code=no-any-return
 from __future__ import annotations
 

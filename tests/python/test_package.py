@@ -19,6 +19,9 @@ with troupe.Graph() as graph:
     x = troupe.placeholder("float32", [None, 2])
     y: troupe.Output = troupe.ops.matmul(x @ np.ones([2, 2]), [[1.0], [2.0]], transpose_a=False)
     step: troupe.Operation = troupe.nn.Adam(0.1).minimize(troupe.ops.sum(y))
+    rows = troupe.ops.shape(x)[0]
+    flat: troupe.Output = troupe.ops.reshape(troupe.ops.concat([[rows], [2]], 0), [rows, -1])
+    troupe.nn.mean_squared_error([rows, 1], [2, 2])
 with troupe.Session(graph) as session:
     session.run({"y": y, "step": step}, {x: [[1, 2]]}, timeout=1.0)
 model: troupe.Model = troupe.load("runs/digits")

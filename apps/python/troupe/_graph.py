@@ -8,7 +8,7 @@ import numpy
 
 from . import ops
 from ._troupe import Graph, Output
-from .scopes import pop_scope, push_scope
+from .scopes import current_scope, pop_scope, push_scope
 
 
 def _enter(graph: Graph) -> Graph:
@@ -54,10 +54,10 @@ def _not(x: Output) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    shapes = [value.shape for value in (x, y) if isinstance(value, Output)] + [
-        numpy.shape(value) for value in (x, y) if not isinstance(value, Output)
-    ]
-    flat = all(shape is None or len(shape) == 2 for shape in shapes)
+    dtype = (x if isinstance(x, Output) else y).dtype
+    scope = current_scope(x, y)
+    x, y = (scope.output(value, dtype) for value in (x, y))
+    flat = all(value.shape is None or len(value.shape) == 2 for value in (x, y))
     return (ops.matmul if flat else ops.batch_matmul_v2)(x, y)
 
 
@@ -67,6 +67,11 @@ def _no_truth(output: Output) -> bool:
 
 def _no_length(output: Output) -> Any:
     raise TypeError(f"{output!r} cannot be iterated: use troupe.ops.unstack, or fetch it")
+
+
+def _no_array(output: Output, *arguments: Any, **options: Any) -> Any:
+    raise TypeError(f"{output!r} has no value while the graph is built, so it is no array: fetch it by session.run, or use "
+                    "troupe.ops.stack to make a tensor of outputs")
 
 
 def _is_index(part: Any) -> bool:
@@ -147,6 +152,7 @@ def add_methods() -> None:
     setattr(Graph, "__enter__", _enter)
     setattr(Graph, "__exit__", _exit)
     setattr(Output, "__array_ufunc__", None)  # NumPy leaves operators to this class
+    setattr(Output, "__array__", _no_array)
     for name, function in _BINARY.items():
         setattr(Output, f"__{name}__", _binary(function))
         setattr(Output, f"__r{name}__", _reversed(function))

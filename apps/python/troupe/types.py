@@ -7,8 +7,8 @@ import numpy.typing
 
 from ._troupe import DType, Operation, Output, Tensor
 
-#: A tensor of the graph, or a value of which a constant is made.
-TensorLike = Union[Output, Operation, Tensor, numpy.typing.ArrayLike]
+#: A tensor of the graph, a value of which a constant is made, or a list of them, which is stacked.
+TensorLike = Union[Output, Operation, Tensor, numpy.typing.ArrayLike, Sequence["TensorLike"]]
 #: float32, "float32", float, numpy.float32 and so on.
 DTypeLike = Union[DType, numpy.typing.DTypeLike]
 #: None: of unknown rank; a size that is not known is None or -1.
