@@ -21,6 +21,8 @@ with troupe.Graph() as graph:
     step: troupe.Operation = troupe.nn.Adam(0.1).minimize(troupe.ops.sum(y))
     rows = troupe.ops.shape(x)[0]
     flat: troupe.Output = troupe.ops.reshape(troupe.ops.concat([[rows], [2]], 0), [rows, -1])
+    troupe.while_loop(lambda i, s: i < 3, lambda i, s: [i + 1, s], [0, {"a": (x, [flat])}], shape_invariants=[[], {"a": ([None, 2], [None])}])
+    troupe.scan(lambda s, e: (s[0] + e["x"], s[1]), {"x": x, "y": np.ones(3)}, (x[0], [0.0, 1.0]))
     troupe.nn.mean_squared_error([rows, 1], [2, 2])
 with troupe.Session(graph) as session:
     session.run({"y": y, "step": step}, {x: [[1, 2]]}, timeout=1.0)

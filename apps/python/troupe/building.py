@@ -5,9 +5,10 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 from . import _troupe
 from ._adding import named
+from ._structures import Results, Structure, is_named, listed
 from ._troupe import Graph, Operation, Output, Scope
 from .scopes import current_graph, current_scope, use_scope
-from .types import DTypeLike, ShapeLike, TensorLike
+from .types import DTypeLike, ShapeLike, TensorLike, Tensors
 
 #: No gradient, a dense one, or rows: (values, indices, dense_shape).
 Gradient = Union[None, Output, tuple[Output, Output, Output]]
@@ -86,16 +87,31 @@ def inside(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cond(predicate: TensorLike, then: Callable[[], Any], otherwise: Callable[[], Any], name: Optional[str] = None) -> Any:
-    """Returns the results of `then` if the predicate is true, and else those of `otherwise`. Only one of them is computed. Each is a
-    function that builds its results: one, or a list."""
+    """Returns the results of `then` if the predicate is true, and else those of `otherwise`. Only one of them is computed. Each is
+    a function that builds its results: one, a list, or a dictionary, in which may be others. Both return the same structure."""
     scope = named(current_scope(predicate), name)
-    results = _troupe.cond(scope, predicate, inside(then), inside(otherwise))
-    return results[0] if len(results) == 1 else results
+    results = Results()
+    outputs = _troupe.cond(scope, predicate, inside(results.of(then, "then")), inside(results.of(otherwise, "otherwise")))
+    return results.rebuilt(outputs)
 
 
-def while_loop(cond: Callable[..., TensorLike], body: Callable[..., Any], loop_vars: Sequence[TensorLike],
-               shape_invariants: Optional[Sequence[ShapeLike]] = None, parallel_iterations: int = 10, name: str = "while") -> list[Output]:
-    """Replaces the variables by the results of `body` as long as `cond` is true, and returns their last values. Both functions take
-    the variables."""
-    scope = current_scope(*loop_vars)
-    return _troupe.while_loop(scope, list(loop_vars), inside(cond), inside(body), parallel_iterations, name, shape_invariants)
+def while_loop(cond: Callable[..., TensorLike], body: Callable[..., Any], loop_vars: Sequence[Tensors],
+               shape_invariants: Optional[Sequence[Any]] = None, parallel_iterations: int = 10, name: str = "while") -> Any:
+    """Replaces the variables by the results of `body` as long as `cond` is true, and returns their last values, a list, or for a
+    named tuple of variables one of these. Both functions take the variables. A variable is a tensor, or a list, tuple or dictionary of
+    them; `body` returns the same structure. `shape_invariants`: shapes in this structure, for tensors that change their shapes."""
+    if isinstance(loop_vars, dict):
+        raise TypeError("loop_vars is a list or a tuple of variables; to have a dictionary as a variable, put it in a list")
+    structure = Structure(list(loop_vars), is_list=True)
+
+    def iterate(*values: Output) -> list[Any]:
+        results = body(*structure.rebuilt(values))
+        is_same = is_named(loop_vars) and type(results) is type(loop_vars)
+        return structure.flatten(list(results) if is_same else listed(results), "the results of body", "loop_vars")
+
+    variables = structure.tensors()
+    shapes = None if shape_invariants is None else structure.flatten_shapes(list(shape_invariants), "shape_invariants", "loop_vars")
+    goes_on = inside(lambda *values: cond(*structure.rebuilt(values)))
+    outputs = _troupe.while_loop(current_scope(variables), variables, goes_on, inside(iterate), parallel_iterations, name, shapes)
+    results = structure.rebuilt(outputs)
+    return type(loop_vars)(*results) if is_named(loop_vars) else results
