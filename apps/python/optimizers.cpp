@@ -49,13 +49,17 @@ std::vector<nn::VariableGradient> to_gradients(const py::list& pairs, const Scop
   return gradients;
 }
 
-/// A number, a schedule, or a function of Python that returns the rate of a step.
+/// A number, an output, a schedule, or a function of Python that returns the rate of a step.
 nn::LearningRate rate_of(const py::object& rate, const GraphRef& graph) {
   if (py::isinstance<ScheduleHandle>(rate)) return rate.cast<const ScheduleHandle&>().schedule;
-  if (PyFloat_Check(rate.ptr()) || PyIndex_Check(rate.ptr())) return rate.cast<double>();
+  if (py::isinstance(rate, py::module_::import("numbers").attr("Real"))) return rate.cast<double>();
+  if (py::isinstance<OutputHandle>(rate))
+    return nn::Schedule([output = to_output(rate, graph)](const Scope&, Output) { return output; });
   if (!PyCallable_Check(rate.ptr()))
-    throw Error(invalid_argument("a learning rate must be a number, a schedule or a function, not " +
-                                 py::repr(rate).cast<std::string>()));
+    throw Error(invalid_argument(
+        "a learning rate must be a number, an output (such as a placeholder or a variable), a schedule, or a "
+        "function that returns the rate for the number of updates before, not " +
+        py::repr(rate).cast<std::string>() + " of type " + type_text(rate)));
   return nn::Schedule([rate, graph](const Scope& scope, Output step) {
     const ScopeHandle inside{graph, scope};
     return as_output(inside, rate(inside, inside.handle(step)), DType::Float);

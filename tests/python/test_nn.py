@@ -10,8 +10,8 @@ from troupe import nn
 OPTIMIZERS = [cls for _, cls in inspect.getmembers(nn, inspect.isclass) if issubclass(cls, nn.Optimizer) and cls is not nn.Optimizer]
 
 
-def optimizer_of(cls):
-    return cls(0.05, momentum=0.9) if cls is nn.Momentum else cls(0.05)
+def optimizer_of(cls, rate=0.05):
+    return cls(rate, momentum=0.9) if cls is nn.Momentum else cls(rate)
 
 
 @pytest.mark.parametrize("cls", OPTIMIZERS, ids=lambda cls: cls.__name__)
@@ -45,6 +45,30 @@ def test_schedules(graph):
 
 def test_a_schedule_may_be_a_function(graph):
     np.testing.assert_allclose(values_after(graph, lambda step: 1.0 / (step + 1.0), 3), [1, 1 / 2, 1 / 3], rtol=1e-5)
+
+
+@pytest.mark.parametrize("cls", OPTIMIZERS, ids=lambda cls: cls.__name__)
+def test_the_rate_of_every_optimizer_may_be_an_output(cls):
+    def values(rate_of):
+        with troupe.Graph() as graph, troupe.Session(graph) as session:
+            given = troupe.placeholder("float32", [])
+            v = troupe.variable(np.float32([1, 2]))
+            step = optimizer_of(cls, rate_of(given)).minimize(troupe.ops.sum(v * v))
+            session.run(troupe.initializer())
+            return [(session.run(step, {given: rate}), session.run(v))[1] for rate in (0.25, 0.5, 0.125)]
+
+    np.testing.assert_array_equal(values(lambda given: given), values(lambda given: lambda updates: given))
+
+
+def test_a_rate_may_be_a_variable_or_a_number_of_numpy(graph):
+    assert values_after(graph, troupe.variable(0.5, trainable=False), 1)[0] == 0.5
+    assert values_after(graph, np.float32(0.25), 1)[0] == 0.25
+
+
+@pytest.mark.parametrize("rate", ["fast", np.ones(2), None])
+def test_what_no_rate_may_be(graph, rate):
+    with pytest.raises(troupe.InvalidArgumentError, match="must be a number, an output .*, a schedule, or a function .*, not .* of type"):
+        nn.Sgd(rate).minimize(troupe.variable(1.0))
 
 
 @pytest.mark.parametrize("schedule", [nn.constant_rate(1), nn.exponential_decay(1, 10, 0.5), nn.natural_exp_decay(1, 10, 0.5),
@@ -250,8 +274,6 @@ def test_mistakes_name_the_layer(graph):
         nn.Network().dense(np.ones([2, 3], np.float32), 2, init="he")
     with pytest.raises(troupe.InvalidArgumentError, match="learnin_rate|hyperparameter|no"):
         nn.Optimizer("adam", 0.1, learnin_rate=1).minimize(troupe.variable(1.0))
-    with pytest.raises(troupe.InvalidArgumentError, match="learning rate"):
-        nn.Sgd("fast").minimize(troupe.variable(1.0))
     with pytest.raises(TypeError):
         nn.Sgd(0.1).apply_gradients([3])
 

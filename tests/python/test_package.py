@@ -18,7 +18,7 @@ import troupe
 with troupe.Graph() as graph:
     x = troupe.placeholder("float32", [None, 2])
     y: troupe.Output = troupe.ops.matmul(x @ np.ones([2, 2]), [[1.0], [2.0]], transpose_a=False)
-    step: troupe.Operation = troupe.nn.Adam(0.1).minimize(troupe.ops.sum(y))
+    step: troupe.Operation = troupe.nn.Adam(y[0, 0]).minimize(troupe.ops.sum(y))
     rows = troupe.ops.shape(x)[0]
     flat: troupe.Output = troupe.ops.reshape(troupe.ops.concat([[rows], [2]], 0), [rows, -1])
     troupe.while_loop(lambda i, s: i < 3, lambda i, s: [i + 1, s], [0, {"a": (x, [flat])}], shape_invariants=[[], {"a": ([None, 2], [None])}])

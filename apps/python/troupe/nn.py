@@ -29,8 +29,9 @@ from .building import Gradient, inside
 from .scopes import current_scope
 from .types import TensorLike
 
-#: A number, a schedule, or a function that returns the rate for the number of updates before, a float scalar.
-LearningRate = Union[float, Schedule, Callable[[Output], TensorLike]]
+#: A number, an output of the graph, a float scalar, such as a placeholder or a variable, a schedule, or a function that returns the
+#: rate, a float scalar, for the number of updates before, an output, too.
+LearningRate = Union[float, Output, Schedule, Callable[[Output], TensorLike]]
 #: Gradients beside their variables, as compute_gradients() returns them.
 Gradients = list[tuple[Gradient, Output]]
 #: The same for functions that take them: a list, or an iterator such as zip(gradients, variables).
