@@ -1,6 +1,7 @@
 """Sessions: fetches of any structure, callables, threads, timeouts, Ctrl-C, checkpoints."""
 import collections
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -125,6 +126,36 @@ def test_checkpoints(graph, tmp_path):
         assert session.run(v).tolist() == [1, 2]
         with pytest.raises(troupe.NotFoundError):
             session.restore(str(tmp_path / "none"))
+
+
+def test_a_checkpoint_is_restored_by_its_path(graph, tmp_path, monkeypatch):
+    v = troupe.variable([1.0, 2.0])
+    change = troupe.ops.assign_add(v, [1.0, 1.0])
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        first = session.save(tmp_path, round=1)
+        session.run(change)
+        session.save(tmp_path, round=2)
+        monkeypatch.chdir(tmp_path)
+        for path in (first, first + "/", pathlib.Path(first), os.fsencode(first), os.path.basename(first), "./" + os.path.basename(first)):
+            session.run(change)
+            assert session.restore(path)["round"] == 1
+            assert session.run(v).tolist() == [1, 2]
+        assert session.restore(tmp_path)["round"] == 2
+        assert session.restore(tmp_path, os.path.basename(first))["round"] == 1
+        for path in (tmp_path / "000009-round-7", "000001-round-2"):
+            with pytest.raises(troupe.NotFoundError):
+                session.restore(path)
+
+
+@pytest.mark.parametrize("given, folder, name", [
+    ("s3://b/run/000007-round-500", "s3://b/run", "000007-round-500"), ("s3://b/000001-round-0/", "s3://b", "000001-round-0"),
+    ("s3://000001-round-0", "s3://000001-round-0", ""), ("s3://b/run", "s3://b/run", ""), ("/000001-round-0", "/", "000001-round-0"),
+    ("run/12-round-1x", "run/12-round-1x", ""),
+])
+def test_paths_of_checkpoints(monkeypatch, given, folder, name):
+    monkeypatch.setattr(troupe._graph, "_restore_from_folder", lambda session, folder, name: (folder, name))
+    assert troupe._graph._restore(None, given) == (folder, name)
 
 
 def test_a_graph_grows_while_its_variables_are_saved_and_restored(graph, tmp_path):

@@ -1,13 +1,15 @@
-"""The methods of graphs and outputs that are written in Python: `with graph:`, operators, subscripts."""
+"""The methods of graphs, outputs and sessions that are written in Python: `with graph:`, operators, subscripts, restore()."""
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable
+import os
+import re
+from typing import Any, Callable, Union
 
 import numpy
 
 from . import ops
-from ._troupe import Graph, Output
+from ._troupe import Graph, Output, Session
 from .scopes import current_scope, pop_scope, push_scope
 
 
@@ -135,6 +137,18 @@ def _subscript(output: Output, key: Any) -> Output:
     return ops.strided_slice(output, *vectors, **slices.masks)
 
 
+_CHECKPOINT = re.compile(r"\d+-round-\d+")
+_restore_from_folder = Session.restore
+
+
+def _restore(session: Session, folder: Union[str, os.PathLike[str]], name: str = "") -> dict[str, Any]:
+    """Sets the variables to those of the newest checkpoint in a folder, of that of this name there, or of the checkpoint whose path,
+    as save() returns it, is given in place of the folder."""
+    parent, last = os.path.split(os.fsdecode(folder).rstrip("/"))
+    is_checkpoint = not name and _CHECKPOINT.fullmatch(last) and not parent.endswith(":")  # s3://BUCKET is no checkpoint
+    return _restore_from_folder(session, parent or ".", last) if is_checkpoint else _restore_from_folder(session, folder, name)
+
+
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": ops.add, "sub": ops.sub, "mul": ops.mul, "truediv": _divide, "floordiv": ops.floor_div, "mod": ops.floor_mod,
     "pow": ops.pow, "matmul": _matmul, "and": _and, "or": _or,
@@ -153,6 +167,7 @@ def add_methods() -> None:
     setattr(Graph, "__exit__", _exit)
     setattr(Output, "__array_ufunc__", None)  # NumPy leaves operators to this class
     setattr(Output, "__array__", _no_array)
+    setattr(Session, "restore", _restore)
     for name, function in _BINARY.items():
         setattr(Output, f"__{name}__", _binary(function))
         setattr(Output, f"__r{name}__", _reversed(function))

@@ -356,8 +356,9 @@ class Session:
         """Saves the variables as a checkpoint in a folder, and returns the checkpoint's own folder. The newest `keep` checkpoints stay
         there, and those that are `pinned`."""
     def restore(self, folder: _Path, name: str = "") -> dict[str, Any]:
-        """Sets the variables to those of the newest checkpoint in a folder, or of that of this name. Returns folder, round, note,
-        missing (variables that are not in the checkpoint) and skipped (damaged checkpoints)."""
+        """Sets the variables to those of the newest checkpoint in a folder, of that of this name there, or of the checkpoint whose path, as
+        save() returns it, is given in place of the folder. Returns folder, round, note, missing (variables that are not in the checkpoint)
+        and skipped (damaged checkpoints)."""
     def export_saved_model(self, folder: _Path, inputs: _Named, outputs: _Named, *,
                            others: Mapping[str, tuple[_Named, _Named]] = {}) -> None:
         """Writes the part of the graph that the outputs need, with the values of its variables, as a saved model, which troupe.load(),
