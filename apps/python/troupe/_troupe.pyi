@@ -473,7 +473,8 @@ class Network:
     def rebuilt(self, training: bool = False) -> Network:
         """Returns a network with the same weights. Its layers must be added in the same order."""
     def at(self, name: str) -> Network:
-        """Returns a network whose layers and weights have names that begin with "NAME/"."""
+        """Returns a network whose layers and weights have names that begin with "NAME/". `weights` and update_averages() are those of the
+        whole network all the same."""
     def named(self, name: str) -> Network:
         """Returns a network whose next layer has this name."""
     def update_averages(self) -> Operation:

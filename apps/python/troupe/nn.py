@@ -49,7 +49,7 @@ def _rate(rate: LearningRate) -> Any:
 
 
 class Optimizer:
-    """Changes variables so that a loss becomes smaller."""
+    """Changes variables so that a loss becomes smaller. Each call of apply_gradients() or minimize() adds slots of its own."""
 
     def __init__(self, method: str, learning_rate: LearningRate, **numbers: float):
         self._method, self._learning_rate = method, learning_rate
@@ -214,7 +214,7 @@ class WeightAverages:
 
     def __init__(self, decay: float, variables: Optional[Sequence[Output]] = None):
         """Adds an average for each variable, by default for all trainable ones. Averages are variables, so call troupe.initializer()
-        later."""
+        later, which gives them the initial values of the variables."""
         self._averages = _troupe.WeightAverages(current_scope(variables), decay, None if variables is None else list(variables))
 
     def update(self, step: Operation) -> Operation:
