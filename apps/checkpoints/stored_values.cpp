@@ -91,11 +91,20 @@ Result<StoredValues> read_checkpoint(Disk& disk, const std::string& path) {
   return stored;
 }
 
+/// Returns the name of a variable in a checkpoint of TensorFlow. tf.train.Checkpoint adds an ending to it.
+std::string variable_of(std::string name) {
+  constexpr std::string_view ending = "/.ATTRIBUTES/VARIABLE_VALUE";
+  if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  return name;
+}
+
+/// Reads a checkpoint of TensorFlow without the entry in which tf.train.Checkpoint describes the objects of Python.
 Result<StoredValues> read_bundle(Disk& disk, const std::string& prefix) {
   TROUPE_ASSIGN(const Bundle bundle, Bundle::open(disk, prefix));
   StoredValues stored{prefix, 0, {}};
   for (const auto& [name, entry] : bundle.entries()) {
-    TROUPE_ASSIGN(stored.values[name], bundle.read(name));
+    if (name == "_CHECKPOINTABLE_OBJECT_GRAPH") continue;
+    TROUPE_ASSIGN(stored.values[variable_of(name)], bundle.read(name));
   }
   return stored;
 }
@@ -185,7 +194,10 @@ struct OtherProgram {
   std::string_view name, ending, advice;
 };
 
-constexpr std::string_view from_keras = "; model.export(FOLDER) of Keras writes a saved model";
+constexpr std::string_view from_keras =
+    "; safetensors.numpy.save_file({\"NAME\": variable.numpy(), ...}, \"FILE.safetensors\") writes a file "
+    "with "
+    "the names that the model here has";
 constexpr std::string_view from_pytorch =
     "; safetensors.torch.save_file(model.state_dict(), \"NAME.safetensors\") writes a file that can be read";
 constexpr OtherProgram other_programs[] = {

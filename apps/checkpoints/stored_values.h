@@ -18,7 +18,8 @@ struct StoredValues {
 };
 
 /// Reads the folder of a checkpoint, or the newest one of a run, a saved model, a .safetensors file, or a checkpoint of
-/// TensorFlow by its prefix. Fails with NotFound if it is none of these, and with DataLoss if files are damaged.
+/// TensorFlow by its prefix; the variables of tf.train.Checkpoint have the names of their attributes there, such as "layer/kernel".
+/// Fails with NotFound if it is none of these, and with DataLoss if files are damaged.
 Result<StoredValues> read_values(Disk& disk, const std::string& path);
 
 /// Returns whether a folder is what is left of a checkpoint that was deleted: files to which later checkpoints refer.

@@ -53,10 +53,11 @@ struct Misfits {
     if (weights.empty() || weights.back() != weight) weights.push_back(weight);
   }
   std::string text(const Values& values, const std::string& source) const {
-    std::vector<std::string> stored;
+    std::vector<std::string> stored,
+        nested;  // nested are those of other programs, or the state of an optimizer
     for (const auto& [name, value] : values)
-      if (name.find('/') == std::string::npos)
-        stored.push_back(name);  // others are the state of an optimizer
+      (name.find('/') == std::string::npos ? stored : nested).push_back(name);
+    stored.insert(stored.end(), nested.begin(), nested.end());
     if (!has_fitting &&
         std::ranges::none_of(weights, [&](const auto& weight) { return find(values, weight); }))
       return source + " has no value for any weight of this model: it has " + list_of(stored, "") +

@@ -395,7 +395,7 @@ BOOST_FIXTURE_TEST_CASE(on_the_command_line, test::DigitsRuns) {
         {"data.batch=64 is one value", "the 3 trials of --random", "data.batch=LOW..HIGH"});
   check({"init", folder.write("logo.png", "\x89PNG\r\n")}, {"init reads text with columns", "a picture"}, 3);
   check(run("train", "x", {"--set", "model.init_from=" + folder.write("w.h5", "")}),
-        {"--set model.init_from: ", "w.h5 is a file of Keras; allowed: ", "writes a saved model"});
+        {"--set model.init_from: ", "w.h5 is a file of Keras; allowed: ", "safetensors.numpy.save_file"});
   folder.write("run.toml", "");
   check({"train", folder.path() + "/rum.toml"}, {"cannot open", "the nearest in its folder is 'run.toml'"});
   const std::string folder_data = "data.train=[\"" + folder.path() + "\"]";

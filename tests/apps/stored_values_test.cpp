@@ -60,6 +60,20 @@ BOOST_AUTO_TEST_CASE(rows_that_no_part_has_are_named) {
   }
 }
 
+// As tf.train.Checkpoint writes them.
+BOOST_AUTO_TEST_CASE(variables_of_objects_have_the_names_of_their_attributes) {
+  const std::string prefix = folder.path() + "/model";
+  throw_if_failed(write_values(disk,
+                               {prefix,
+                                0,
+                                {{"layer/kernel/.ATTRIBUTES/VARIABLE_VALUE", Tensor::scalar(2.0f)},
+                                 {"_CHECKPOINTABLE_OBJECT_GRAPH", Tensor::scalar(std::string("objects"))}}},
+                               prefix));
+  const auto stored = value_or_throw(read_values(disk, prefix));
+  BOOST_TEST_REQUIRE(stored.values.size() == 1u);
+  BOOST_TEST(stored.values.at("layer/kernel").as<float>()[0] == 2.0f);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -49,6 +49,13 @@ def test_tables(tmp_path):
     np.testing.assert_array_equal(everything["label"], np.arange(10) % 3)
 
 
+def test_columns_may_have_any_names(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("w,loss,y\n1,2,0\n3,4,1\n")
+    samples = troupe.data.csv(table, header=True, label="y", columns={"w": {"type": "number", "input": "w"}, "loss": "number"})
+    assert samples.arrays()["w"].ravel().tolist() == [1, 3]
+
+
 def test_arrays_in_files(tmp_path):
     np.savez(tmp_path / "a.npz", image=np.arange(12, dtype=np.float32).reshape(6, 2), label=np.arange(6))
     assert troupe.data.files(tmp_path / "a.npz", batch=6).arrays()["image"].tolist() == np.arange(12).reshape(6, 2).tolist()

@@ -110,6 +110,9 @@ def test_losses_and_metrics_of_classes(session):
     expected = -(np.log(odds) + np.log((1 - odds) / 2)) / 2
     assert session.run(nn.softmax_cross_entropy(logits, label)) == pytest.approx(expected, rel=1e-5)
     assert session.run(nn.binary_cross_entropy([0.0, 0.0], [1.0, 0.0])) == pytest.approx(np.log(2), rel=1e-5)
+    smooth = nn.binary_cross_entropy([2.0, 2.0], [1.0, 0.0], label_smoothing=0.5)
+    assert session.run(smooth) == pytest.approx(np.log(1 + np.exp(2)) - 1.0, rel=1e-5)
+    assert session.run(nn.kl_divergence([[0.0, 0.0]], [[1.0, 0.0]])) == pytest.approx(np.log(2), rel=1e-5)
 
 
 def of_batches(session, function, placeholders, batches):
