@@ -1,12 +1,13 @@
 // Tensor: a typed, dense array in row-major order. Copies share one Buffer, so the bytes of a shared tensor are immutable: only the
 // sole holder of a tensor (unique()) may call write(); others write to a copy(). A tensor may lie in device memory, may have a
 // layout private to certain kernels, and may still be under computation: code that touches its bytes on the host waits for
-// completion() first. A default constructed Tensor is not valid().
+// completion() first. A default constructed Tensor is not valid(), and one that has been moved from equals it.
 #pragma once
 
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "messages/values/buffer.h"
@@ -20,6 +21,23 @@ namespace troupe {
 class Tensor {
  public:
   Tensor() = default;
+  Tensor(const Tensor&) = default;
+  Tensor& operator=(const Tensor&) = default;
+  Tensor(Tensor&& other) noexcept
+      : buffer_(std::move(other.buffer_)), offset_(std::exchange(other.offset_, 0)),
+        shape_(std::move(other.shape_)), completion_(std::move(other.completion_)),
+        dtype_(std::exchange(other.dtype_, DType::Invalid)),
+        layout_(std::exchange(other.layout_, uint8_t{0})) {}
+  Tensor& operator=(Tensor&& other) noexcept {
+    buffer_ = std::move(other.buffer_);
+    offset_ = std::exchange(other.offset_, 0);
+    shape_ = std::move(other.shape_);
+    completion_ = std::move(other.completion_);
+    dtype_ = std::exchange(other.dtype_, DType::Invalid);
+    layout_ = std::exchange(other.layout_, uint8_t{0});
+    return *this;
+  }
+  ~Tensor() = default;
   /// Makes a view of the elements that start `offset` bytes into the buffer, which must be large enough (asserted).
   Tensor(DType dtype, Shape shape, BufferRef buffer, size_t offset = 0);
 

@@ -69,6 +69,19 @@ BOOST_AUTO_TEST_CASE(feeds_and_fetches_may_come_in_calls_of_their_own) {
   check_refused(failure_of([&] { session.partial_run(run, {}, {sum}); }), "is over");
 }
 
+BOOST_AUTO_TEST_CASE(a_tensor_without_elements_is_no_feed) {
+  Session session = runtime.session(graph);
+  const PartialRun run = session.partial_run_setup({a, b, c}, {sum, product});
+  Tensor moved = number(1);
+  const Tensor taken = std::move(moved);
+  for (const Tensor& none : {moved, Tensor()})  // NOLINT(bugprone-use-after-move): that is what is tested
+    check_refused(failure_of([&] {
+                    session.partial_run(run, {{a, none}, {b, number(2)}}, {sum});
+                  }),
+                  "the value fed for a:0 is invalid[]; expected float[]");
+  BOOST_TEST(value_of(session.partial_run(run, {{a, taken}, {b, number(2)}}, {sum})) == 3.0f);
+}
+
 BOOST_AUTO_TEST_CASE(runs_and_steps_go_on_side_by_side) {
   Session session = runtime.session(graph);
   std::vector<PartialRun> runs;

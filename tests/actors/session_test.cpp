@@ -56,6 +56,19 @@ BOOST_AUTO_TEST_CASE(feeds_go_in_and_fetches_come_out) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_tensor_that_has_been_moved_from_is_refused) {
+  const Output x = placeholder("x"), y = g.add_one("Neg", {x});
+  Session session = runtime.session(graph);
+  Tensor moved = Tensor::scalar(1.0f);
+  const Tensor taken = std::move(moved);
+  const Tensor& none = moved;  // NOLINT(bugprone-use-after-move): that is what is tested
+  const PreparedStep step = session.prepare({x}, {y});
+  BOOST_TEST((code_of([&] { session.run({{x, none}}, {y}); }) == Code::InvalidArgument));
+  BOOST_TEST((code_of([&] { step.run({none}); }) == Code::InvalidArgument));
+  BOOST_TEST((code_of([&] { g.constant(none); }) == Code::InvalidArgument));
+  BOOST_TEST(scalar(step.run({taken}).at(0)) == -1.0f);
+}
+
 BOOST_AUTO_TEST_CASE(a_description_says_where_nodes_run_and_what_was_ignored) {
   const Output x = placeholder("x");
   const Output on_gpu = g.with_device("/device:GPU:7").with_name("product").add_one("Mul", {x, x});

@@ -21,6 +21,25 @@ BOOST_AUTO_TEST_CASE(holds_what_it_was_given) {
   BOOST_TEST(!Tensor{}.valid());
 }
 
+BOOST_AUTO_TEST_CASE(what_has_been_moved_from_equals_a_default_constructed_tensor) {
+  const auto check_empty = [](const Tensor& tensor) {
+    BOOST_TEST(!tensor.valid());
+    BOOST_TEST(tensor.signature() == Tensor{}.signature());
+    BOOST_TEST(tensor.bytes() == Tensor{}.bytes());
+    BOOST_TEST(tensor.layout() == 0);
+    BOOST_CHECK_THROW(tensor.item<float>(), Error);
+  };
+  Tensor first = Tensor::of<float>({2, 1}, {3, 4}).rows(1, 2);
+  first.set_layout(1);
+  Tensor second = std::move(first);
+  check_empty(first);  // NOLINT(bugprone-use-after-move): that is what is tested
+  BOOST_TEST(second.item<float>() == 4);
+  first = std::move(second);
+  check_empty(second);  // NOLINT(bugprone-use-after-move): that is what is tested
+  BOOST_TEST(first.item<float>() == 4);
+  BOOST_TEST(first.layout() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   const auto refusal = [](auto function) {
     try {
