@@ -53,7 +53,7 @@ class RuntimeServices final : public NodeServices {
   void send(const ActorRef& to, AnyMessage message) override { node_.engine.send(to, std::move(message)); }
   void send_after(std::chrono::nanoseconds delay, const ActorRef& to, AnyMessage message) override {
     Clock& clock = node_.env.clock;
-    clock.call_at(clock.now() + delay.count(),
+    clock.call_at(deadline_after(clock, delay),
                   [&engine = node_.engine, to, message = std::move(message)] { engine.send(to, message); });
   }
   void call(const ActorRef& to, AnyMessage request, Answer then) override {

@@ -239,7 +239,7 @@ Result<std::vector<WorkerDevices>> Runtime::Impl::workers(std::chrono::nanosecon
     return result;
   }
   // A peer may be linked to this process, and make it open a session, before join() has returned.
-  const int64_t deadline = node->env.clock.now() + timeout.count();
+  const int64_t deadline = deadline_after(node->env.clock, timeout);
   if (!node->scheduler.wait([this] { return joined.load(std::memory_order_acquire); }, deadline))
     return deadline_exceeded("this process did not join its cluster in time");
   TROUPE_ASSIGN(auto others, membership->others(deadline, wanted));
@@ -305,19 +305,19 @@ std::unique_ptr<ClientNode> Runtime::Impl::connect(const MasterOptions& master, 
 
 size_t Runtime::reset(const std::vector<std::string>& containers, std::chrono::nanoseconds timeout) {
   return value_or_throw(reset_containers(*impl_->node, impl_->tasks[0]->address(session_server_role),
-                                         containers, impl_->loop->now() + timeout.count()));
+                                         containers, deadline_after(*impl_->loop, timeout)));
 }
 
 size_t Runtime::reset_cluster(const MasterOptions& master, const std::vector<std::string>& containers,
                               std::chrono::nanoseconds timeout) {
-  const int64_t deadline = impl_->loop->now() + timeout.count();
+  const int64_t deadline = deadline_after(*impl_->loop, timeout);
   const auto client = impl_->connect(master, deadline);
   return value_or_throw(
       reset_containers(client->actors(), client->member_address(session_server_role), containers, deadline));
 }
 
 Session Runtime::connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options) {
-  const int64_t deadline = impl_->loop->now() + options.start_timeout.count();
+  const int64_t deadline = deadline_after(*impl_->loop, options.start_timeout);
   const std::shared_ptr<ClientNode> client = impl_->connect(master, deadline);
   return open_remote_session(client, master.endpoint, graph, options, deadline, impl_);
 }

@@ -37,7 +37,7 @@ class InquiringNode {
   InquiringNode& operator=(const InquiringNode&) = delete;
 
   Result<FoundPlace> ask(const InquiryOptions& options, const std::string& self) {
-    const int64_t deadline = loop_->now() + options.timeout.count();
+    const int64_t deadline = deadline_after(*loop_, options.timeout);
     TROUPE_ASSIGN(
         discovery_,
         Discovery::find_member(

@@ -8,18 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "messages/env/env.h"
 #include "messages/values/status.h"
 
 namespace troupe {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-/// Returns when `duration` from now has passed; at the latest in a thousand hours, which no clock exceeds.
-SteadyClock::time_point deadline_after(std::chrono::nanoseconds duration) {
-  return SteadyClock::now() + std::clamp<std::chrono::nanoseconds>(duration, std::chrono::nanoseconds(0),
-                                                                   std::chrono::hours(1000));
-}
 
 /// Returns the failure, or null if it is the end of the input.
 std::exception_ptr without_ends(std::exception_ptr failure) {
@@ -133,7 +128,7 @@ void Coordinator::start_every(std::string name, std::chrono::nanoseconds period,
   if (period.count() <= 0)
     throw Error(invalid_argument("the period of thread '" + name + "' is " + std::to_string(period.count()) +
                                  " ns, but must be positive"));
-  add(std::move(name), true, [this, period, body = std::move(body)] {
+  add(std::move(name), true, [this, period = bounded_wait(period), body = std::move(body)] {
     SteadyClock::time_point next = SteadyClock::now();
     while (!wait_for_stop(next - SteadyClock::now())) {
       next = std::max(next, SteadyClock::now() - period) + period;
@@ -178,7 +173,8 @@ void Coordinator::wait_for_stop() const {
 
 bool Coordinator::wait_for_stop(std::chrono::nanoseconds timeout) const {
   std::unique_lock lock(state_->mutex);
-  return state_->changed.wait_until(lock, deadline_after(timeout), [&] { return state_->stopped; });
+  return state_->changed.wait_until(lock, SteadyClock::now() + bounded_wait(timeout),
+                                    [&] { return state_->stopped; });
 }
 
 const Cancellation& Coordinator::cancellation() const { return state_->cancellation; }
@@ -186,7 +182,7 @@ const Cancellation& Coordinator::cancellation() const { return state_->cancellat
 void Coordinator::join(std::chrono::nanoseconds grace) {
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->stopped || state_->worked(); });
-  const SteadyClock::time_point deadline = deadline_after(grace);
+  const SteadyClock::time_point deadline = SteadyClock::now() + bounded_wait(grace);
   const auto functions = std::exchange(state_->at_stop, {});
   lock.unlock();
   request_stop();

@@ -32,8 +32,9 @@ class Coordinator {
 
   /// Starts a thread that calls `body` once. What it throws is the failure with which it requests a stop. `name` is for errors.
   void start(std::string name, std::function<void()> body);
-  /// Starts a thread that calls `body` now, and again every `period`, until a stop is requested. A call that takes longer delays
-  /// the next ones. Throws Error(InvalidArgument) if the period is not positive.
+  /// Starts a thread that calls `body` at once, and again every `period`, until a stop is requested: if that happens before the
+  /// thread has begun, as when join() finds no thread of start(), there is no call. A call that takes longer delays the next ones.
+  /// Throws Error(InvalidArgument) if the period is not positive.
   void start_every(std::string name, std::chrono::nanoseconds period, std::function<void()> body);
   /// Calls `body` in this thread; what it throws becomes the failure of a stop, as in start(). For threads of the program's own,
   /// for which join() does not wait.

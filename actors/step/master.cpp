@@ -19,8 +19,8 @@ namespace troupe {
 namespace {
 
 constexpr size_t max_cancelled_early = 64;
-/// The longest time limit of a step, in nanoseconds: ten years. A longer one, which a client may send, counts as this.
-constexpr uint64_t max_remaining = uint64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
+/// In nanoseconds. A longer time limit of a step, which a client may send, counts as this.
+constexpr uint64_t max_remaining = longest_wait.count();
 
 /// Returns a text that differs for signatures with other feeds, fetches or targets.
 template <class Request>

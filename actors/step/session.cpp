@@ -364,7 +364,7 @@ void Session::start_queue_runners() {
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = held_by(impl_).parts.node.env.clock.now() + timeout.count();
+  const int64_t deadline = deadline_after(held_by(impl_).parts.node.env.clock, timeout);
   std::vector<ActorRef> stopped;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -385,7 +385,7 @@ void Session::cancel() {
 }
 
 void Session::close(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = held_by(impl_).parts.node.env.clock.now() + timeout.count();
+  const int64_t deadline = deadline_after(held_by(impl_).parts.node.env.clock, timeout);
   if (impl_->closed.exchange(true)) return;
   const auto answer =
       impl_->engine().call(impl_->parts.master, Draft<wire::CloseSession>().finish(), deadline);

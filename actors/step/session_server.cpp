@@ -53,7 +53,7 @@ class SessionServerRole final : public Role {
     if (!options) return reply(options.status());
     const auto client = node_.directory.find(read(request.getClient()));
     if (!client) return reply(client.status());
-    Question question{options->tasks, node_.env.clock.now() + options->start_timeout.count(),
+    Question question{options->tasks, deadline_after(node_.env.clock, options->start_timeout),
                       std::move(reply), list_devices_request,
                       [this, client = *client, options = *options](const auto& workers, const auto& answers) {
                         return opened(client, options, workers, answers);

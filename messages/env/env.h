@@ -3,6 +3,7 @@
 // objects outlive everything that was given the Env.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,19 @@ class Clock {
 inline int64_t now_of(const Clock* clock) {
   return clock ? clock->now()
                : std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// The longest time for which anything waits: ten years, so that no clock exceeds a deadline.
+inline constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(10 * 365 * 24);
+
+/// Returns a duration as far as it can be waited for: 0 if it is negative, and longest_wait if it is longer.
+inline std::chrono::nanoseconds bounded_wait(std::chrono::nanoseconds duration) {
+  return std::clamp<std::chrono::nanoseconds>(duration, std::chrono::nanoseconds(0), longest_wait);
+}
+
+/// Returns the time of the clock when `duration`, which may be of any length, will have passed.
+inline int64_t deadline_after(const Clock& clock, std::chrono::nanoseconds duration) {
+  return clock.now() + bounded_wait(duration).count();
 }
 
 class Disk;     // messages/env/disk.h

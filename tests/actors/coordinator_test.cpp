@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 using test::failure_of;
 
 std::function<void()> fail_with(const Status& status) {
@@ -94,6 +95,14 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_after_its_time) {
   BOOST_TEST(!coordinator.wait_for_stop(milliseconds(-1)));
   coordinator.request_stop();
   BOOST_TEST(coordinator.wait_for_stop(hours(2'000'000)));
+}
+
+BOOST_AUTO_TEST_CASE(times_may_be_of_any_length) {
+  Coordinator coordinator;
+  std::promise<void> called;
+  coordinator.start_every("rarely", nanoseconds::max(), [&] { called.set_value(); });
+  coordinator.start("worker", [&] { called.get_future().wait(); });
+  BOOST_CHECK_NO_THROW(coordinator.join(nanoseconds::max()));
 }
 
 BOOST_AUTO_TEST_CASE(threads_that_outlast_the_grace_are_named) {
