@@ -196,9 +196,23 @@ void Backpropagation::differentiate(NodeId id) {
   auto input_gradients = std::move(context).take();
   for (size_t i = 0; i < input_gradients.size(); ++i) {
     const Output input = graph_.node(id).inputs[i];
-    if (present(input_gradients[i]) && between_[input.node] && carries_gradient(input))
-      contribute(input, input_gradients[i]);
+    if (!present(input_gradients[i]) || !between_[input.node] || !carries_gradient(input)) continue;
+    check_dtype(id, i, input_gradients[i]);
+    contribute(input, input_gradients[i]);
   }
+}
+
+/// Throws InvalidArgument if what a gradient function returned does not have the dtype of the input. The gradient of a handle has
+/// that of what it stands for.
+void Backpropagation::check_dtype(NodeId id, size_t input, const Gradient& gradient) const {
+  const Node& node = graph_.node(id);
+  const DType expected = graph_.dtype(node.inputs[input]);
+  const auto given = dtype_of_gradient(scope_, gradient);
+  if (!is_differentiable(expected) || *given == expected) return;
+  throw Error(invalid_argument("the gradient function returned " + std::string(name(*given)) +
+                               " as the gradient of input " + std::to_string(input) + ", which is " +
+                               std::string(name(expected)))
+                  .at_node(node.type(), node.name));
 }
 
 }  // namespace troupe

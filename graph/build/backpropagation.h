@@ -3,6 +3,7 @@
 // once. One thread.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,9 @@
 namespace troupe {
 
 inline bool present(const Gradient& gradient) { return !std::holds_alternative<std::monostate>(gradient); }
+
+/// Returns the dtype of a gradient, or nothing if there is none. Throws Error(InvalidArgument) if it is of another graph.
+std::optional<DType> dtype_of_gradient(const Scope& scope, const Gradient& gradient);
 
 /// Combines the contributions to the gradient of `forward`, in the order in which they were added.
 Gradient aggregate(const Scope& scope, const std::vector<Gradient>& parts, Output forward);
@@ -62,6 +66,7 @@ class Backpropagation {
   void contribute(Output output, const Gradient& gradient);
   Gradient aggregated(Output output);
   void differentiate(NodeId id);
+  void check_dtype(NodeId id, size_t input, const Gradient& gradient) const;
 
   // backpropagation_loops.cpp
   void differentiate(const Loop& loop);

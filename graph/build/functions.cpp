@@ -100,7 +100,7 @@ Result<Function> make_function(std::string name, const Graph& body, const std::v
 
 void define_function(Graph& graph, const FunctionSignature& signature, const FunctionBody& body) {
   if (graph.find_function(signature.name))
-    throw Error(invalid_argument("function " + signature.name + " is defined twice"));
+    throw Error(already_exists("function " + signature.name + " is defined twice"));
   Graph inside(graph.ops());
   add_functions(inside, graph);
   const Scope scope = Scope(inside).with_prefix(signature.name);

@@ -29,11 +29,35 @@ Output GradientContext::gradient(size_t index) const {
   return dense(scope_, output_gradients_[index], output(index));
 }
 
-void GradientContext::set(size_t input, Output gradient) { input_gradients_[input] = gradient; }
-void GradientContext::set(size_t input, const IndexedSlices& gradient) { input_gradients_[input] = gradient; }
+Gradient& GradientContext::gradient_of_input(size_t input) {
+  if (input >= input_gradients_.size())
+    throw Error(internal("the gradient function sets the gradient of input " + std::to_string(input) +
+                         ", but the number of inputs is " + std::to_string(input_gradients_.size()))
+                    .at_node(node().type(), node().name));
+  return input_gradients_[input];
+}
+
+void GradientContext::set(size_t input, Output gradient) { gradient_of_input(input) = gradient; }
+void GradientContext::set(size_t input, const IndexedSlices& gradient) {
+  gradient_of_input(input) = gradient;
+}
 std::vector<Gradient> GradientContext::take() && { return std::move(input_gradients_); }
 
 namespace {
+
+/// Throws InvalidArgument unless `grad_ys` is empty or has a gradient, or nothing, for each y.
+void check_given(const Scope& scope, const std::vector<Output>& ys, const std::vector<Gradient>& grad_ys) {
+  if (!grad_ys.empty() && grad_ys.size() != ys.size())
+    throw Error(invalid_argument("the number of grad_ys is " + std::to_string(grad_ys.size()) +
+                                 ", but that of ys is " + std::to_string(ys.size())));
+  for (size_t i = 0; i < grad_ys.size(); ++i) {
+    const auto dtype = dtype_of_gradient(scope, grad_ys[i]);
+    if (dtype && *dtype != scope.dtype(ys[i]))
+      throw Error(invalid_argument("grad_ys[" + std::to_string(i) + "] is " + std::string(name(*dtype)) +
+                                   ", but " + scope.graph().name_of(ys[i]) + " is " +
+                                   std::string(name(scope.dtype(ys[i])))));
+  }
+}
 
 std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output>& ys,
                                     const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys,
@@ -48,6 +72,7 @@ std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output
                       .at_node(node.type(), node.name));
     }
   for (const Output& x : xs) scope.checked(x);
+  check_given(scope, ys, grad_ys);
   const Scope inner = scope.with_prefix("gradients");
   Loops loops(graph, ys);
   Backpropagation backward(inner, loops, graph.size(), ys, xs, devices);
@@ -64,6 +89,12 @@ std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output
 
 }  // namespace
 
+std::optional<DType> dtype_of_gradient(const Scope& scope, const Gradient& gradient) {
+  if (const auto* output = std::get_if<Output>(&gradient)) return scope.dtype(*output);
+  if (const auto* slices = std::get_if<IndexedSlices>(&gradient)) return scope.dtype(slices->values);
+  return {};
+}
+
 std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
                                 const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys) {
   return backpropagate(scope, ys, xs, grad_ys, GradientDevices::OfScope);
@@ -75,7 +106,7 @@ std::vector<Gradient> gradients_beside(const Scope& scope, const std::vector<Out
 }
 
 Output dense(const Scope& scope, const Gradient& gradient, Output x) {
-  if (const auto* output = std::get_if<Output>(&gradient)) return *output;
+  if (const auto* output = std::get_if<Output>(&gradient)) return scope.checked(*output);
   if (const auto* slices = std::get_if<IndexedSlices>(&gradient)) {
     const Output rows = first_dim(scope, slices->dense_shape, x);
     return scope.add_one("UnsortedSegmentSum", {slices->values, slices->indices, rows});

@@ -41,12 +41,14 @@ class GradientContext {
   /// Returns the gradient of an output in dense form, or zeros if the output has none.
   Output gradient(size_t output = 0) const;
 
-  /// Inputs that are never set have no gradient.
+  /// Inputs that are never set have no gradient. Throws Error(Internal) if there is no such input.
   void set(size_t input, Output gradient);
   void set(size_t input, const IndexedSlices& gradient);
   std::vector<Gradient> take() &&;
 
  private:
+  Gradient& gradient_of_input(size_t input);
+
   Scope scope_;
   NodeId node_, outputs_;
   std::vector<Gradient> output_gradients_, input_gradients_;
@@ -57,7 +59,8 @@ class GradientContext {
 /// contributions are summed by AddN in a fixed order; slices are concatenated. Results inside the segments of
 /// Scope::recomputed() are computed again once a gradient reaches the segment. Gradients by what a loop reads are
 /// summed over its iterations in dense form. Throws Error: Unimplemented if an op on the path has no gradient
-/// function, InvalidArgument if a y is not of a floating or complex dtype.
+/// function, InvalidArgument if a y is not of a floating or complex dtype, if the number of `grad_ys` is not that of `ys`, or if a
+/// given gradient, or what a gradient function returns, has another dtype than what it is the gradient of.
 std::vector<Gradient> gradients(const Scope& scope, const std::vector<Output>& ys,
                                 const std::vector<Output>& xs, const std::vector<Gradient>& grad_ys = {});
 

@@ -32,9 +32,14 @@ std::vector<bool> reference_inputs(const OpDef& op, const Attributes& attrs) {
   return result;
 }
 
+/// `subject` is what the caller calls the node.
+Status no_such_node(const std::string& subject, NodeId node, size_t nodes) {
+  return invalid_argument(subject + "refers to node number " + std::to_string(node) + ", but the graph has " +
+                          std::to_string(nodes) + (nodes == 1 ? " node" : " nodes"));
+}
+
 Status no_such_control_input(NodeId source, size_t nodes) {
-  return invalid_argument("a control input refers to node number " + std::to_string(source) +
-                          ", but the graph has " + std::to_string(nodes) + " nodes");
+  return no_such_node("a control input ", source, nodes);
 }
 
 std::string outputs_text(size_t count) {
@@ -95,6 +100,7 @@ Result<NodeId> Graph::add(NodeSpec spec) {
   node.expects_ref = reference_inputs(*node.op, node.attrs);
   ShapeContext context(*this, node);
   if (Status status = node.op->shape(context); !status.ok()) return fail(std::move(status));
+  if (!context.status().ok()) return fail(context.status());
   node.output_shapes = std::move(context).take_outputs();
 
   index_.emplace(node.name, node.id);
@@ -129,6 +135,7 @@ std::vector<Node> Graph::release() && {
 }
 
 Status Graph::replace_input(NodeId node, size_t index, Output source) {
+  if (node >= size()) return no_such_node("a request for another input ", node, size());
   Node& target = nodes_[node];
   const auto fail = [&](std::string text) {
     return invalid_argument(std::move(text)).at_node(target.type(), target.name);
@@ -148,6 +155,7 @@ Status Graph::replace_input(NodeId node, size_t index, Output source) {
 }
 
 Status Graph::add_control_input(NodeId node, NodeId source) {
+  if (node >= size()) return no_such_node("a request for another control input ", node, size());
   if (source >= size())
     return no_such_control_input(source, size()).at_node(nodes_[node].type(), nodes_[node].name);
   nodes_[node].control_inputs.push_back(source);
@@ -157,6 +165,7 @@ Status Graph::add_control_input(NodeId node, NodeId source) {
 }
 
 void Graph::set_device(NodeId node, std::string device) {
+  if (node >= size()) throw Error(no_such_node("a request for device '" + device + "' ", node, size()));
   nodes_[node].device = std::move(device);
   ++version_;
 }
@@ -217,9 +226,7 @@ bool Graph::contains(Output output) const {
 Status Graph::check(Output output) const {
   if (output.node == Output::no_node) return invalid_argument("is a default constructed Output");
   if (output.graph != 0 && output.graph != stamp_) return invalid_argument("belongs to another graph");
-  if (output.node >= size())
-    return invalid_argument("refers to node number " + std::to_string(output.node) + ", but the graph has " +
-                            std::to_string(size()) + " nodes");
+  if (output.node >= size()) return no_such_node("", output.node, size());
   const Node& node = nodes_[output.node];
   if (!output.is_control() && output.index >= node.output_types.size())
     return invalid_argument("refers to output " + std::to_string(output.index) + ", but node '" + node.name +
@@ -264,7 +271,7 @@ std::string Graph::unique_name(std::string_view base) const {
 Status Graph::add_function(Function function) {
   std::string name = function.name;
   if (!functions_.emplace(name, std::move(function)).second)
-    return invalid_argument("function " + name + " is defined twice");
+    return already_exists("function " + name + " is defined twice");
   ++version_;
   return {};
 }
@@ -272,6 +279,16 @@ Status Graph::add_function(Function function) {
 const Function* Graph::find_function(std::string_view name) const {
   const auto at = functions_.find(name);
   return at == functions_.end() ? nullptr : &at->second;
+}
+
+const std::string& requested_device(const Graph& graph, NodeId id) {
+  const Node* node = &graph.node(id);
+  while (node->device.empty() && !node->colocate_with.empty()) {
+    const Node* const other = graph.find(node->colocate_with.front());
+    if (!other || other->id >= node->id) break;
+    node = other;
+  }
+  return node->device;
 }
 
 bool is_back_edge(const Node& from, const Node& to) {

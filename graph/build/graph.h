@@ -95,11 +95,13 @@ class Graph {
   /// with InvalidArgument, NotFound or AlreadyExists, naming op, node and what is wrong; then the graph is unchanged.
   Result<NodeId> add(NodeSpec spec);
   /// Replaces one input of a node, to close a loop at its Merge, or to
-  /// insert a feed. Fails with InvalidArgument if the dtypes differ.
+  /// insert a feed. A session takes over new nodes when it prepares or runs a step. It does not see what this function and the next
+  /// three change in a node afterwards. Fails with InvalidArgument if there is no such node or input, or the dtypes differ.
   Status replace_input(NodeId node, size_t index, Output source);
-  /// Makes a node wait for another. Fails with InvalidArgument if `source` does not exist.
+  /// Makes a node wait for another. Fails with InvalidArgument if one of them does not exist.
   Status add_control_input(NodeId node, NodeId source);
-  /// Sets the device that a node requests; a partial name, or "" for any device.
+  /// Sets the device that a node requests; a partial name, or "" for any device. Throws Error(InvalidArgument) if there is no such
+  /// node.
   void set_device(NodeId node, std::string device);
   /// Adds to what is known about an output's shape. Fails with InvalidArgument if `shape` contradicts that.
   Status refine_shape(Output output, const PartialShape& shape);
@@ -178,6 +180,9 @@ class Graph {
 /// Returns true for a valid name of a node (features.md B1): letters,
 /// digits, '_', '.', '-', '/' and '>', not starting with '-' or '/'.
 bool valid_node_name(std::string_view name);
+
+/// Returns the device that a node requests, itself or through the first of the nodes with which it is colocated; "" for any.
+const std::string& requested_device(const Graph& graph, NodeId node);
 
 /// Returns true if the edge closes a loop: if it leads from a NextIteration to the Merge at which the next iteration begins.
 bool is_back_edge(const Node& from, const Node& to);

@@ -28,6 +28,11 @@ void put_into_segment(NodeSpec& spec, const std::string& segment, const Scope& r
 
 }  // namespace
 
+void Argument::refuse(uint64_t value) {
+  throw Error(invalid_argument("an argument is the number " + std::to_string(value) +
+                               ", which int64 cannot hold; a tensor of uint64 can"));
+}
+
 /// A device function, and what the scopes around it request.
 struct Scope::DeviceLayer {
   DeviceFunction function;
@@ -93,6 +98,13 @@ Scope Scope::colocated_with(Output output) const {
   require(graph_->check(output), "an output to colocate with");
   Scope scope = *this;
   scope.colocate_with_ = {graph_->node(output.node).name};
+  return scope;
+}
+
+Scope Scope::on_device_of(Output output) const {
+  Scope scope = colocated_with(output);
+  scope.device_ = value_or_throw(DeviceName::parse(requested_device(*graph_, output.node)));
+  scope.devices_ = nullptr;
   return scope;
 }
 

@@ -31,8 +31,9 @@ class Argument {
                              PartialShape, Tensor, std::vector<Argument>>;
   Argument(Output output) : value_(output) {}  // NOLINT: all of these are meant to convert
   Argument(std::vector<Output> outputs) : value_(std::move(outputs)) {}  // NOLINT
+  /// Throws Error(InvalidArgument) if the number exceeds an int64.
   template <std::integral T>
-  Argument(T value) : value_(static_cast<int64_t>(value)) {}         // NOLINT
+  Argument(T value) : value_(integer(value)) {}                      // NOLINT
   Argument(double value) : value_(value) {}                          // NOLINT
   Argument(bool value) : value_(value) {}                            // NOLINT
   Argument(const char* value) : value_(std::string(value)) {}        // NOLINT
@@ -48,6 +49,14 @@ class Argument {
   const Value& value() const { return value_; }
 
  private:
+  template <std::integral T>
+  static int64_t integer(T value) {
+    if constexpr (std::unsigned_integral<T>)
+      if (value > static_cast<uint64_t>(INT64_MAX)) refuse(value);
+    return static_cast<int64_t>(value);
+  }
+  [[noreturn]] static void refuse(uint64_t value);
+
   Value value_;
 };
 
@@ -66,6 +75,9 @@ class Scope {
   Scope with_control(const std::vector<Output>& sources) const;  ///< new nodes also run after these
   Scope without_control() const;                                 ///< new nodes have no control inputs
   Scope colocated_with(Output output) const;                     ///< new nodes run on the device of this node
+  /// Does the same, and requests the device that this node requests, if any, in place of that of the scope: the two may differ, and
+  /// a step may need a new node without this one.
+  Scope on_device_of(Output output) const;
   /// Puts new nodes into a segment, whose name begins with the prefix. gradients() does not keep what is computed inside a segment
   /// until the backward pass: it computes it again there, from what enters the segment, bit for bit. This takes more time and less
   /// memory (features.md G10). Inside a segment, a further one has no effect.

@@ -27,7 +27,13 @@ Result<PartialShape> ShapeContext::with_rank(size_t i, size_t rank) const {
 }
 
 void ShapeContext::set_output(size_t i, PartialShape shape) {
-  outputs_.resize(node_.output_types.size());
+  const size_t outputs = node_.output_types.size();
+  if (i >= outputs) {
+    status_ = internal("the shape function sets output " + std::to_string(i) +
+                       ", but the number of outputs is " + std::to_string(outputs));
+    return;
+  }
+  outputs_.resize(outputs);
   outputs_[i] = std::move(shape);
 }
 

@@ -36,14 +36,17 @@ class ShapeContext {
   /// "a of shape [2,3] has rank 2, expected 1" if the rank is known and differs.
   Result<PartialShape> with_rank(size_t i, size_t rank) const;
 
-  /// Outputs that are never set have an unknown shape.
+  /// Outputs that are never set have an unknown shape. An output that the op does not have fails the node (status()).
   void set_output(size_t i, PartialShape shape);
+  /// Returns Ok, or Internal if an output was set that the op does not have.
+  const Status& status() const { return status_; }
   std::vector<PartialShape> take_outputs() &&;
 
  private:
   const Graph& graph_;
   const Node& node_;
   std::vector<PartialShape> outputs_;
+  Status status_;
 };
 
 /// Shape functions of many ops.

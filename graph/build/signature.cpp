@@ -14,6 +14,11 @@ Status check_allowed(const AttrDef& def, const AttrValue& element) {
   return invalid_argument("attribute " + def.name + " is " + text(element) + "; allowed: " + list);
 }
 
+Status check_shape(const AttrDef& def, const PartialShape& shape) {
+  const Status status = PartialShape::make({shape.dims().begin(), shape.dims().end()}).status();
+  return status.ok() ? status : invalid_argument("attribute " + def.name + " is wrong: " + status.text());
+}
+
 template <class T>
 Status check_elements(const AttrDef& def, const std::vector<T>& values) {
   if (def.minimum && static_cast<int64_t>(values.size()) < *def.minimum)
@@ -21,6 +26,8 @@ Status check_elements(const AttrDef& def, const std::vector<T>& values) {
                             " elements; at least " + std::to_string(*def.minimum) + " are required");
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, DType>)
     for (const auto& value : values) TROUPE_RETURN_IF_FAILED(check_allowed(def, value));
+  if constexpr (std::is_same_v<T, PartialShape>)
+    for (const auto& value : values) TROUPE_RETURN_IF_FAILED(check_shape(def, value));
   return {};
 }
 
@@ -31,6 +38,7 @@ Status check_elements(const AttrDef& def, const T& value) {
       return invalid_argument("attribute " + def.name + " is " + std::to_string(value) +
                               "; it must be at least " + std::to_string(*def.minimum));
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, DType>) return check_allowed(def, value);
+  if constexpr (std::is_same_v<T, PartialShape>) return check_shape(def, value);
   return {};
 }
 

@@ -110,6 +110,8 @@ std::vector<Initializer> initializers(const Graph& graph) {
 }
 
 Output initial_value(const Graph& graph, Output variable) {
+  if (const Status status = graph.check_tensor(variable); !status.ok())
+    throw Error(invalid_argument("the variable " + status.text()));
   for (const Initializer& initializer : initializers(graph))
     if (initializer.variable == variable) return initializer.value;
   throw Error(invalid_argument("the node '" + graph.node(variable.node).name + "' has no initial value"));
@@ -153,7 +155,7 @@ Output report_uninitialized_variables(const Scope& scope, const std::vector<Outp
     const Node& node = scope.graph().node(scope.checked(variable).node);
     names.push_back(node.name);
     const bool resource = node.type() == "VarHandleOp";
-    known.push_back(g.colocated_with(variable).add_one(
+    known.push_back(g.on_device_of(variable).add_one(
         resource ? "VarIsInitializedOp" : "IsVariableInitialized", {{node.id, 0}}));
   }
   const Output lacking = g.add_one("LogicalNot", {g.add_one("Pack", known)});

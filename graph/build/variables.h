@@ -47,7 +47,7 @@ struct Initializer {
 };
 /// Returns the initializers of all variables, in the order in which they were added.
 std::vector<Initializer> initializers(const Graph& graph);
-/// Returns the value that initializer() gives a variable which variable() returned.
+/// Returns the value that initializer() gives a variable which variable() returned. Throws InvalidArgument for any other output.
 Output initial_value(const Graph& graph, Output variable);
 /// Returns a target that gives every variable its first value, except the local ones. It knows the
 /// variables added so far, so add optimizers, which add variables, before.

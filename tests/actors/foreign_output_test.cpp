@@ -87,6 +87,9 @@ BOOST_AUTO_TEST_CASE(the_builder_refuses_them) {
     refused([&] { variable(g, o, "v"); }, expected);
     refused([&] { gradients(g, {o}, {own.x}); }, expected);
     refused([&] { gradients(g, {own.y}, {o}); }, expected);
+    refused([&] { gradients(g, {own.y}, {own.x}, {o}); }, expected);
+    refused([&] { dense(g, Gradient{o}, own.x); }, expected);
+    refused([&] { initial_value(own.graph, o); }, "the variable " + expected);
     refused(
         [&] {
           cond(
@@ -114,6 +117,18 @@ BOOST_AUTO_TEST_CASE(the_builder_refuses_them) {
             [&](const Scope&) { return std::vector{own.y}; });
       },
       of_another);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_nodes_are_checked) {
+  Graph& graph = own.graph;
+  const auto check = [](const Status& status) {
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    BOOST_TEST(status.text().ends_with("refers to node number 77, but the graph has 2 nodes"), status.text());
+  };
+  check(graph.replace_input(77, 0, own.x));
+  check(graph.add_control_input(77, own.x.node));
+  check(graph.add_control_input(own.x.node, 77));
+  check(test::failure_of([&] { graph.set_device(77, "/device:CPU:0"); }));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_the_same_edge_is_equal_with_a_stamp_or_without) {

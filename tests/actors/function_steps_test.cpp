@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
     const Status status = test::failure_of(code);
     BOOST_TEST((status.code() == expected && contains(status, text)), status.message());
   };
-  fails([&] { define_fib(graph); }, Code::InvalidArgument, "function fib is defined twice");
+  fails([&] { define_fib(graph); }, Code::AlreadyExists, "function fib is defined twice");
   fails(
       [&] {
         define_function(graph, {"f", {f64}, {DType::Float}}, identity);

@@ -66,6 +66,18 @@ BOOST_AUTO_TEST_CASE(a_wrong_number_of_gradients_is_refused) {
                     Error);
 }
 
+BOOST_AUTO_TEST_CASE(a_gradient_of_another_dtype_is_refused) {
+  const WithGradient with = with_gradient(g.with_name("squared"), {g.add_one("Square", {x})}, {x},
+                                          [](const Scope& s, const Outputs& d) {
+                                            return Gradients{s.add_one("Cast", {d[0]}, {{"DstT", f64}})};
+                                          });
+  const Status status = failure_of([&] { gradients(g, {with.outputs[0]}, {x}); });
+  BOOST_TEST((status.code() == Code::InvalidArgument));
+  BOOST_TEST(status.node() == "squared");
+  BOOST_TEST(status.text() ==
+             "the gradient function returned double as the gradient of input 1, which is float");
+}
+
 BOOST_AUTO_TEST_CASE(a_builder_that_was_dropped_is_an_error) {
   WithGradient with = with_gradient(g, {g.add_one("Square", {x})}, {x},
                                     [](const Scope&, const Outputs&) { return Gradients(1); });

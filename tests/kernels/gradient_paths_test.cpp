@@ -3,6 +3,7 @@
 
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/local_graph.h"
 #include "tests/support/says.h"
 
@@ -39,6 +40,22 @@ struct Fixture : LocalGraph {
 };
 
 BOOST_FIXTURE_TEST_SUITE(gradient_paths, Fixture)
+
+BOOST_AUTO_TEST_CASE(given_gradients_fit_the_ys) {
+  const Output y = g.add_one("Square", {w}), z = g.add_one("Neg", {w});
+  const auto refused = [&](const std::vector<Gradient>& given) {
+    const Status status = failure_of([&] { gradients(g, {y, z}, {w}, given); });
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    return status.text();
+  };
+  const Gradient five = number(5.0f), none;
+  BOOST_TEST(refused({five}) == "the number of grad_ys is 1, but that of ys is 2");
+  BOOST_TEST(refused({five, none, none}) == "the number of grad_ys is 3, but that of ys is 2");
+  BOOST_TEST(refused({none, number<double>(5)}) == "grad_ys[1] is double, but Neg:0 is float");
+  const Output by_w = dense(g, gradients(g, {y, z}, {w}, {five, none})[0], w);
+  BOOST_TEST(value_or_throw(runtime.run(graph, {{w, Tensor::scalar(3.0f)}}, {by_w}))[0].item<float>() ==
+             5 * 2 * 3 - 1);
+}
 
 // A loop of another form: its variable leaves it before the condition.
 BOOST_AUTO_TEST_CASE(a_loop_in_another_form) {
