@@ -11,7 +11,9 @@ namespace {
 
 constexpr double largest_half = 65504;
 
-std::string name_of(const Scope& scope, Output variable) { return scope.graph().node(variable.node).name; }
+std::string name_of(const Scope& scope, Output variable) {
+  return scope.graph().node(scope.checked(variable).node).name;
+}
 
 int64_t elements_of(const Scope& scope, Output variable) {
   return value_or_throw(scope.shape(variable).to_shape(scope.dtype(variable))).elements();

@@ -11,8 +11,8 @@ template <class F>
 std::vector<VariableGradient> transformed(const Scope& scope, std::vector<VariableGradient> gradients,
                                           const F& f, const ScopeOfGradient& at = {}) {
   for (VariableGradient& each : gradients) {
-    const Scope here =
-        (at ? at(scope, each) : scope).with_prefix(scope.graph().node(each.variable.node).name);
+    const Scope here = (at ? at(scope, each) : scope)
+                           .with_prefix(scope.graph().node(scope.checked(each.variable).node).name);
     each.gradient = with_values(each.gradient, f(here, values_of(each.gradient), each));
   }
   return gradients;
@@ -118,7 +118,7 @@ std::vector<VariableGradient> add_weight_decay(const Scope& scope, std::vector<V
 }
 
 IndexedSlices distinct_rows(const Scope& scope, const IndexedSlices& rows) {
-  if (is_distinct(scope.graph(), rows.indices)) return rows;
+  if (is_distinct(scope.graph(), scope.checked(rows.indices))) return rows;
   const auto distinct =
       scope.outputs(unique(scope, rows.indices));  // the indices, and for each row its place there
   const Output sums = unsorted_segment_sum(scope, rows.values, distinct[1], size(scope, distinct[0]));

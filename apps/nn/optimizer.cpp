@@ -218,6 +218,11 @@ LearningRate::LearningRate(double rate) : rate_(rate) {
                                  "; it must be a finite number of at least 0"));
 }
 
+Schedule LearningRate::given(Schedule schedule) {
+  if (!schedule) throw Error(invalid_argument("the schedule of the learning rate is an empty function"));
+  return schedule;
+}
+
 LearningRate LearningRate::times(Output factor) const {
   LearningRate result = *this;
   result.factor_ = factor;

@@ -42,10 +42,11 @@ class Optimizer {
 /// A learning rate: a number, or a schedule.
 class LearningRate {
  public:
-  /// Throws InvalidArgument if the rate is negative or not finite.
+  /// Throws InvalidArgument if the rate is negative or not finite, or the schedule is an empty function.
   LearningRate(double rate);
   template <class F>
-  requires std::convertible_to<F, Schedule> LearningRate(F schedule) : schedule_(std::move(schedule)) {}
+  requires std::convertible_to<F, Schedule> LearningRate(F schedule)
+      : schedule_(given(std::move(schedule))) {}
   /// Returns the rate times the value of a variable, a float scalar.
   LearningRate times(Output factor) const;
 
@@ -57,6 +58,8 @@ class LearningRate {
   Output at(const Scope& scope, Output step, ReplicationStrategy& strategy) const;
 
  private:
+  static Schedule given(Schedule schedule);
+
   double rate_ = 0;
   Schedule schedule_;
   std::optional<Output> factor_;

@@ -160,14 +160,7 @@ PartitionedVariable as_parts(const Scope& scope, std::vector<Output> parts, Part
 }
 
 Scope beside(const Scope& scope, Output part) {
-  const Graph& graph = scope.graph();
-  const Node* node = &graph.node(scope.checked(part).node);
-  while (node->device.empty() && !node->colocate_with.empty()) {
-    const Node* const other = graph.find(node->colocate_with.front());
-    if (!other || other->id >= node->id) break;
-    node = other;
-  }
-  return node->device.empty() ? scope : scope.with_device(node->device);
+  return scope.with_device(requested_device(scope.graph(), scope.checked(part).node));
 }
 
 Output as_tensor(const Scope& scope, const PartitionedVariable& variable) {

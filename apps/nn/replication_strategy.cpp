@@ -49,6 +49,9 @@ Output ReplicationStrategy::add(const Scope& scope, const Rule& rule) {
 
 void ReplicationStrategy::read_first(const Scope& scope, const std::vector<Output>& results) {
   const Graph& graph = scope.graph();
+  for (const Output& result : results)
+    if (const Status status = graph.check(result); !status.ok())
+      throw Error(invalid_argument("an output that must read variables before they change " + status.text()));
   for (const NodeId id : needed_nodes(graph, results)) {
     const Node& node = graph.node(id);
     if (flow_kind(node) == FlowKind::Enter)

@@ -44,7 +44,8 @@ class ReplicationStrategy {
   /// Adds the nodes of a rule in `scope`. Returns a target that applies it.
   Output apply(const Scope& scope, const Rule& rule);
   /// Makes the rules that are added afterwards wait until `results`, and everything that they depend on, have read the variables
-  /// that the rules change. Otherwise a step might compute them from values that it has just changed.
+  /// that the rules change. Otherwise a step might compute them from values that it has just changed. Throws InvalidArgument if
+  /// one of them is of another graph.
   void read_first(const Scope& scope, const std::vector<Output>& results);
   /// Returns a scope for a rule that changes a variable whose old value the rules `applied` must read before.
   virtual Scope after(const Scope& scope, const std::vector<Output>& applied) const {

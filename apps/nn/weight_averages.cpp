@@ -13,7 +13,7 @@ WeightAverages::WeightAverages(const Scope& scope, double decay, std::vector<Out
                                  "; it must be at least 0 and below 1"));
   if (variables.empty()) variables = trainable_variables(scope.graph());
   for (const Output& variable : variables) {
-    const std::string name = scope.graph().node(variable.node).name;
+    const std::string name = scope.graph().node(scope.checked(variable).node).name;
     // A step that reads only the average must find its device without the variable.
     const Scope here = beside(scope.in_context(nullptr).without_control().with_prefix("averages"), variable)
                            .colocated_with(variable);

@@ -29,6 +29,8 @@ Output as_images(const Layer& layer, Output x) {
 
 Output batch_norm(const Network& network, Output x, const BatchNorm& options) {
   const Layer layer(network, "batch_norm");
+  if (!(options.decay >= 0 && options.decay <= 1))
+    layer.fail("decay is " + std::to_string(options.decay) + "; it must be at least 0 and at most 1");
   const Scope& scope = layer.scope();
   const PartialShape channels{layer.size_of(x, -1)};
   const Output images = as_images(layer, x);

@@ -368,6 +368,9 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_fit_the_input_are_refused) {
   is_refused([&] { return nn::max_pool1d(network, x, {.window = 4}); }, "window covers 4 steps");
   is_refused([&] { return nn::conv1d(network, x, {.filters = 2, .kernel = 1, .groups = 3}); },
              "it must divide the 2 features");
+  for (const double decay : {2.0, -0.1, std::nan("")})
+    is_refused([&] { return nn::batch_norm(network, x, {.decay = decay}); },
+               "it must be at least 0 and at most 1");
   is_refused([&] { return nn::group_norm(network, x, {.groups = 3}); }, "it must divide the 2 channels");
   is_refused([&] { return nn::attention(network, x, {.heads = 2, .kv_heads = 4}); },
              "kv_heads is 4; it must divide the 2 heads");

@@ -10,6 +10,7 @@
 
 #include "actors/runtime.h"
 #include "apps/data/arrays/npz.h"
+#include "apps/nn/lbfgs.h"
 #include "apps/nn/weight_averages.h"
 #include "kernels/constructors.h"
 #include "tests/support/golden_values.h"
@@ -272,7 +273,26 @@ BOOST_AUTO_TEST_CASE(averages_follow_the_weights) {
   BOOST_TEST((averages.of(both) == both));
 }
 
+BOOST_AUTO_TEST_CASE(what_belongs_to_another_graph_is_refused) {
+  Graph graph(op_library()->ops), other(op_library()->ops);
+  const Scope g(graph), elsewhere(other);
+  const Output v = variable(elsewhere, ones(elsewhere, {2}), "v"), loss = sum(elsewhere, v);
+  const auto gradients = nn::compute_gradients(elsewhere, loss);
+  const auto refused = [](const auto& use) {
+    const std::string message = message_of(use);
+    BOOST_TEST(message.find("belongs to another graph") != std::string::npos, message);
+  };
+  refused([&] { nn::Sgd(0.1).minimize(g, loss); });
+  refused([&] { nn::Sgd(0.1).apply_gradients(g, gradients); });
+  refused([&] { nn::Lbfgs().apply_gradients(g, gradients); });
+  refused([&] { nn::clip_by_norm(g, gradients, 1); });
+  refused([&] { nn::WeightAverages(g, 0.9, {v}); });
+  BOOST_TEST(graph.find("v") == nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_refused) {
+  BOOST_TEST(message_of([] { nn::Sgd(nn::Schedule{}); }) ==
+             "the schedule of the learning rate is an empty function");
   BOOST_TEST(message_of([] {
                nn::MethodOptimizer("adm", 0.1);
              }).starts_with("there is no optimizer 'adm'; known: sgd,"));
