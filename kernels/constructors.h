@@ -27,7 +27,7 @@ inline Output all_candidate_sampler(const Scope& g, Argument true_classes, int64
 inline Output angle(const Scope& g, Argument input, DType dtype = f32) { return g.call("angle", {input, dtype}); }
 inline Output any(const Scope& g, Argument input) { return g.call("any", {input}); }
 inline Output any(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("any", {input, axis, keep_dims}); }
-inline Output approximate_equal(const Scope& g, Argument x, Argument y, Argument tolerance = {}) { return g.call("approximate_equal", {x, y, tolerance}); }
+inline Output approximate_equal(const Scope& g, Argument x, Argument y, Argument tolerance = 1e-05) { return g.call("approximate_equal", {x, y, tolerance}); }
 inline Output argmax(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmax", {input, axis, output_type}); }
 inline Output argmin(const Scope& g, Argument input, Argument axis = 0, DType output_type = i32) { return g.call("argmin", {input, axis, output_type}); }
 inline Output as_string(const Scope& g, Argument input, int64_t precision = -1, bool scientific = false, bool shortest = false, int64_t width = -1, const std::string& fill = {}) { return g.call("as_string", {input, precision, scientific, shortest, width, fill}); }
@@ -84,7 +84,7 @@ inline Output conv2d(const Scope& g, Argument input, Argument filter, const std:
 inline Output conv3d(const Scope& g, Argument input, Argument filter, const std::vector<int64_t>& strides, const std::string& padding, const std::string& data_format = "NDHWC", const std::vector<int64_t>& dilations = {1, 1, 1, 1, 1}) { return g.call("conv3d", {input, filter, strides, padding, data_format, dilations}); }
 inline Output cos(const Scope& g, Argument x) { return g.call("cos", {x}); }
 inline Output cosh(const Scope& g, Argument x) { return g.call("cosh", {x}); }
-inline Output crop_and_resize(const Scope& g, Argument image, Argument boxes, Argument box_ind, Argument crop_size, const std::string& method = "bilinear", Argument extrapolation_value = {}) { return g.call("crop_and_resize", {image, boxes, box_ind, crop_size, method, extrapolation_value}); }
+inline Output crop_and_resize(const Scope& g, Argument image, Argument boxes, Argument box_ind, Argument crop_size, const std::string& method = "bilinear", Argument extrapolation_value = 0.0) { return g.call("crop_and_resize", {image, boxes, box_ind, crop_size, method, extrapolation_value}); }
 inline Output cross(const Scope& g, Argument a, Argument b) { return g.call("cross", {a, b}); }
 inline Output ctc_loss(const Scope& g, Argument inputs, Argument labels_indices, Argument labels_values, Argument sequence_length, bool preprocess_collapse_repeated = false, bool ctc_merge_repeated = true, bool ignore_longer_outputs_than_inputs = false) { return g.call("ctc_loss", {inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs}); }
 inline Output cumprod(const Scope& g, Argument x, Argument axis = 0, bool exclusive = false, bool reverse = false) { return g.call("cumprod", {x, axis, exclusive, reverse}); }
@@ -140,13 +140,13 @@ inline Output fft3d(const Scope& g, Argument input) { return g.call("fft3d", {in
 inline Output fifo_queue(const Scope& g, Argument component_types, Argument shapes = {}, int64_t capacity = -1, const std::string& container = {}, const std::string& shared_name = {}) { return g.call("fifo_queue", {component_types, shapes, capacity, container, shared_name}); }
 inline Output fill(const Scope& g, Argument dims, Argument value) { return g.call("fill", {dims, value}); }
 inline Output fingerprint(const Scope& g, Argument data, Argument method) { return g.call("fingerprint", {data, method}); }
-inline Output fixed_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, Argument unigrams = {}, Argument distortion = {}, int64_t num_reserved_ids = 0, int64_t num_shards = 1, int64_t shard = 0, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fixed_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, unigrams, distortion, num_reserved_ids, num_shards, shard, seed, seed2}); }
+inline Output fixed_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, Argument unigrams = {}, Argument distortion = 1.0, int64_t num_reserved_ids = 0, int64_t num_shards = 1, int64_t shard = 0, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fixed_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, unigrams, distortion, num_reserved_ids, num_shards, shard, seed, seed2}); }
 inline Output floor(const Scope& g, Argument x) { return g.call("floor", {x}); }
 inline Output floor_div(const Scope& g, Argument x, Argument y) { return g.call("floor_div", {x, y}); }
 inline Output floor_mod(const Scope& g, Argument x, Argument y) { return g.call("floor_mod", {x, y}); }
 inline Output fractional_avg_pool(const Scope& g, Argument value, Argument pooling_ratio, bool pseudo_random = false, bool overlapping = false, bool deterministic = false, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fractional_avg_pool", {value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2}); }
 inline Output fractional_max_pool(const Scope& g, Argument value, Argument pooling_ratio, bool pseudo_random = false, bool overlapping = false, bool deterministic = false, int64_t seed = 0, int64_t seed2 = 0) { return g.call("fractional_max_pool", {value, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2}); }
-inline Output fused_batch_norm(const Scope& g, Argument x, Argument scale, Argument offset, Argument mean, Argument variance, Argument epsilon = {}, Argument exponential_avg_factor = {}, const std::string& data_format = "NHWC", bool is_training = true) { return g.call("fused_batch_norm", {x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training}); }
+inline Output fused_batch_norm(const Scope& g, Argument x, Argument scale, Argument offset, Argument mean, Argument variance, Argument epsilon = 1e-04, Argument exponential_avg_factor = 1.0, const std::string& data_format = "NHWC", bool is_training = true) { return g.call("fused_batch_norm", {x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format, is_training}); }
 inline Output gather(const Scope& g, Argument params, Argument indices, bool validate_indices = true) { return g.call("gather", {params, indices, validate_indices}); }
 inline Output gather_nd(const Scope& g, Argument params, Argument indices) { return g.call("gather_nd", {params, indices}); }
 inline Output gather_v2(const Scope& g, Argument params, Argument indices, Argument axis, int64_t batch_dims = 0) { return g.call("gather_v2", {params, indices, axis, batch_dims}); }
@@ -173,7 +173,7 @@ inline Output is_finite(const Scope& g, Argument x) { return g.call("is_finite",
 inline Output is_inf(const Scope& g, Argument x) { return g.call("is_inf", {x}); }
 inline Output is_nan(const Scope& g, Argument x) { return g.call("is_nan", {x}); }
 inline Output l2_loss(const Scope& g, Argument t) { return g.call("l2_loss", {t}); }
-inline Output leaky_relu(const Scope& g, Argument features, Argument alpha = {}) { return g.call("leaky_relu", {features, alpha}); }
+inline Output leaky_relu(const Scope& g, Argument features, Argument alpha = 0.2) { return g.call("leaky_relu", {features, alpha}); }
 inline Output learned_unigram_candidate_sampler(const Scope& g, Argument true_classes, int64_t num_true, int64_t num_sampled, bool unique, int64_t range_max, int64_t seed = 0, int64_t seed2 = 0) { return g.call("learned_unigram_candidate_sampler", {true_classes, num_true, num_sampled, unique, range_max, seed, seed2}); }
 inline Output left_shift(const Scope& g, Argument x, Argument y) { return g.call("left_shift", {x, y}); }
 inline Output less(const Scope& g, Argument x, Argument y) { return g.call("less", {x, y}); }
@@ -190,7 +190,7 @@ inline Output logical_and(const Scope& g, Argument x, Argument y) { return g.cal
 inline Output logical_not(const Scope& g, Argument x) { return g.call("logical_not", {x}); }
 inline Output logical_or(const Scope& g, Argument x, Argument y) { return g.call("logical_or", {x, y}); }
 inline Output lower_bound(const Scope& g, Argument sorted_inputs, Argument values, DType out_type = i32) { return g.call("lower_bound", {sorted_inputs, values, out_type}); }
-inline Output lrn(const Scope& g, Argument input, int64_t depth_radius = 5, Argument bias = {}, Argument alpha = {}, Argument beta = {}) { return g.call("lrn", {input, depth_radius, bias, alpha, beta}); }
+inline Output lrn(const Scope& g, Argument input, int64_t depth_radius = 5, Argument bias = 1.0, Argument alpha = 1.0, Argument beta = 0.5) { return g.call("lrn", {input, depth_radius, bias, alpha, beta}); }
 inline Output matching_files(const Scope& g, Argument pattern) { return g.call("matching_files", {pattern}); }
 inline Output matmul(const Scope& g, Argument a, Argument b, bool transpose_a = false, bool transpose_b = false) { return g.call("matmul", {a, b, transpose_a, transpose_b}); }
 inline Output matrix_band_part(const Scope& g, Argument input, Argument num_lower, Argument num_upper) { return g.call("matrix_band_part", {input, num_lower, num_upper}); }
@@ -215,7 +215,7 @@ inline Output max_pool_with_argmax(const Scope& g, Argument input, const std::ve
 inline Output maximum(const Scope& g, Argument x, Argument y) { return g.call("maximum", {x, y}); }
 inline Output mean(const Scope& g, Argument input) { return g.call("mean", {input}); }
 inline Output mean(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("mean", {input, axis, keep_dims}); }
-inline Output mfcc(const Scope& g, Argument spectrogram, Argument sample_rate, Argument upper_frequency_limit = {}, Argument lower_frequency_limit = {}, int64_t filterbank_channel_count = 40, int64_t dct_coefficient_count = 13) { return g.call("mfcc", {spectrogram, sample_rate, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count}); }
+inline Output mfcc(const Scope& g, Argument spectrogram, Argument sample_rate, Argument upper_frequency_limit = 4000.0, Argument lower_frequency_limit = 20.0, int64_t filterbank_channel_count = 40, int64_t dct_coefficient_count = 13) { return g.call("mfcc", {spectrogram, sample_rate, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count}); }
 inline Output min(const Scope& g, Argument input) { return g.call("min", {input}); }
 inline Output min(const Scope& g, Argument input, Argument axis, bool keep_dims = false) { return g.call("min", {input, axis, keep_dims}); }
 inline Output minimum(const Scope& g, Argument x, Argument y) { return g.call("minimum", {x, y}); }
@@ -241,6 +241,7 @@ inline Output padding_fifo_queue(const Scope& g, Argument component_types, Argum
 inline Output parallel_dynamic_stitch(const Scope& g, std::vector<Output> indices, std::vector<Output> data) { return g.call("parallel_dynamic_stitch", {std::move(indices), std::move(data)}); }
 inline Output parameterized_truncated_normal(const Scope& g, Argument shape, Argument means, Argument stdevs, Argument minvals, Argument maxvals, int64_t seed = 0, int64_t seed2 = 0) { return g.call("parameterized_truncated_normal", {shape, means, stdevs, minvals, maxvals, seed, seed2}); }
 inline Output parse_tensor(const Scope& g, Argument serialized, DType out_type) { return g.call("parse_tensor", {serialized, out_type}); }
+/// The shape is unknown unless it is given, as {} is, too. That of a scalar is PartialShape::scalar().
 inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 inline Output placeholder_with_default(const Scope& g, Argument input, const PartialShape& shape) { return g.call("placeholder_with_default", {input, shape}); }
 inline Output polygamma(const Scope& g, Argument a, Argument x) { return g.call("polygamma", {a, x}); }

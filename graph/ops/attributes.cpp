@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace troupe {
 namespace {
@@ -13,11 +14,12 @@ std::string text_of_one(DType value) { return std::string(name(value)); }
 std::string text_of_one(const PartialShape& value) { return value.text(); }
 std::string text_of_one(const FunctionName& value) { return value.name.empty() ? "none" : '@' + value.name; }
 
-// Hexadecimal digits distinguish all floats.
+// The shortest decimal that yields the float, so that all floats differ; that of a whole number differs from an int's.
 std::string text_of_one(float value) {
   std::array<char, 32> digits;
-  const int length = std::snprintf(digits.data(), digits.size(), "%a", static_cast<double>(value));
-  return {digits.data(), static_cast<size_t>(length)};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  const std::string text(digits.data(), end);
+  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
 }
 
 std::string text_of_one(const Tensor& value) {

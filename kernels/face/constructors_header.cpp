@@ -31,7 +31,8 @@ constexpr std::string_view closing = R"header(// clang-format on
 
 /// The function of the constructor "placeholder", the only one that takes a name, too.
 constexpr std::string_view placeholder_function =
-    R"header(inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
+    R"header(/// The shape is unknown unless it is given, as {} is, too. That of a scalar is PartialShape::scalar().
+inline Output placeholder(const Scope& g, DType dtype, const PartialShape& shape = {}, std::string_view name = {}) { return (name.empty() ? g : g.with_name(name)).call("placeholder", {dtype, shape}); }
 )header";
 
 struct CppParameter {
@@ -51,8 +52,9 @@ std::string initial_of(const AttrValue& value) {
              : dtype == DType::UInt8     ? "DType::UInt8"
                                          : "?";
     }
-    case AttrKind::Int: return std::to_string(std::get<int64_t>(value));
-    case AttrKind::Bool: return std::get<bool>(value) ? "true" : "false";
+    case AttrKind::Int:
+    case AttrKind::Float:
+    case AttrKind::Bool: return text(value);
     case AttrKind::String: {
       const auto& text = std::get<std::string>(value);
       return text.empty() ? "{}" : '"' + text + '"';

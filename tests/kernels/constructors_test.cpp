@@ -4,9 +4,22 @@
 
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/run_op.h"
+#include "tests/support/says.h"
 
 namespace troupe::test::constructors_test {
+namespace {
+
+template <class F>
+std::string refusal(F function) {
+  const Status status = failure_of(function);
+  BOOST_TEST((status.code() == Code::InvalidArgument));
+  return status.text();
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(constructors)
 
 // Numbers take the type of the other inputs, axes that are left out mean all axes, and lists are lists of edges.
@@ -41,6 +54,36 @@ BOOST_AUTO_TEST_CASE(ops_are_found_by_former_names) {
   const Scope g(graph);
   const Output x = g.add_one("BatchCholesky", {placeholder(g, f32, {2, 3, 3})});
   BOOST_TEST(graph.node(x.node).type() == "Cholesky");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_are_not_given_are_those_of_the_op) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {2, 3, 3, 1}), boxes = placeholder(g, f32, {1, 4});
+  const auto number = [&](Output y, const char* attr) { return graph.node(y.node).attrs.get<float>(attr); };
+  BOOST_TEST(number(leaky_relu(g, x), "alpha") == 0.2f);
+  BOOST_TEST(number(lrn(g, x), "beta") == 0.5f);
+  BOOST_TEST(number(approximate_equal(g, x, x), "tolerance") == 1e-5f);
+  BOOST_TEST(number(crop_and_resize(g, x, boxes, {0}, {2, 2}), "extrapolation_value") == 0);
+  const Output one = ones(g, {1});
+  BOOST_TEST(number(fused_batch_norm(g, x, one, one, one, one), "epsilon") == 1e-4f);
+  BOOST_TEST(number(mfcc(g, placeholder(g, f32, {1, 2, 3}), 8000), "lower_frequency_limit") == 20);
+  const Output classes = placeholder(g, i64, {1, 1});
+  BOOST_TEST(number(fixed_unigram_candidate_sampler(g, classes, 1, 1, true, 2, {0.5, 0.5}), "distortion") ==
+             1);
+  BOOST_TEST(says(refusal([&] { g.call("leaky_relu", {}); }), "usage: leaky_relu(features, alpha = 0.2)"));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_that_no_argument_can_hold_are_refused) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output x = ones(g, {1}, i64);
+  BOOST_TEST(graph.constant(graph.node(add(g, x, uint64_t{INT64_MAX}).node).inputs[1])->item<int64_t>() ==
+             INT64_MAX);
+  BOOST_TEST(says(refusal([&] { add(g, x, UINT64_MAX); }), "an argument is the number 18446744073709551615"));
+  BOOST_TEST(refusal([&] {
+               placeholder(g, f32, {-2, 3});
+             }) == "attribute shape is wrong: shape [-2,3] has a dimension below -1");
 }
 
 BOOST_AUTO_TEST_CASE(tensors_of_other_graphs_are_refused) {
