@@ -42,6 +42,11 @@ std::string text(std::span<const KernelDef> kernels) {
   return out.empty() ? "none" : out;
 }
 
+/// Returns whether both kernels name the same type of device and the same dtypes.
+bool serve_the_same(const KernelDef& a, const KernelDef& b) {
+  return a.device_type == b.device_type && a.types == b.types;
+}
+
 /// Returns the types by which a kernel is chosen, for errors: "T: int32, DstT: float".
 std::string types_of(const Node& node) {
   std::string out;
@@ -138,6 +143,20 @@ Result<const KernelDef*> KernelTable::find(const Node& node, std::string_view de
   return not_found("no kernel serves " + std::string(device_type) + " with " + types_of(node) +
                    "; registered kernels: " + text(of(node.type())))
       .at_node(node.type(), node.name);
+}
+
+Status KernelTable::check(const OpTable& ops) const {
+  for (const auto& [name, kernels] : kernels_) {
+    const OpDef* const op = ops.find(name);
+    if (!op || op->name != name)
+      return not_found("there are kernels of op " + name + ", which is not defined: " + text(kernels));
+    for (size_t i = 0; i < kernels.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        if (serve_the_same(kernels[i], kernels[j]))
+          return already_exists("two kernels of op " + name +
+                                " serve the same nodes: " + text(std::span(&kernels[i], 1)));
+  }
+  return {};
 }
 
 std::span<const KernelDef> KernelTable::of(std::string_view op) const {

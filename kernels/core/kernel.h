@@ -206,6 +206,9 @@ class KernelTable {
   /// Returns the kernel for this node on this type of device. Fails with NotFound if no kernel serves the node and
   /// AlreadyExists if several do; the error names the registered kernels.
   Result<const KernelDef*> find(const Node& node, std::string_view device_type) const;
+  /// Fails with NotFound if there is a kernel of an op that is not in the table of ops, and with AlreadyExists if two kernels of an
+  /// op have the same type of device and the same dtypes, so that find() would find neither.
+  Status check(const OpTable& ops) const;
   bool has(const Node& node, std::string_view device_type) const { return find(node, device_type).ok(); }
   std::span<const KernelDef> of(std::string_view op) const;
 
@@ -217,13 +220,14 @@ class KernelTable {
 struct OpLibrary {
   std::shared_ptr<OpTable> ops = std::make_shared<OpTable>();
   KernelTable kernels;
-  Status status;  ///< the failure of the first faulty op definition; Ok if there is none
+  Status status;  ///< the failure of the first faulty definition of an op, or kernel; Ok if there is none
 
   OpLibrary& op(const OpDefBuilder& builder);
   OpLibrary& kernel(KernelDef def);
 };
 
-/// Returns the library of all ops and kernels of Troupe, which kernels/ops/all_ops.cpp lists, and of those that `add` adds.
+/// Returns the library of all ops and kernels of Troupe, which kernels/ops/all_ops.cpp lists, and of those that `add` adds. Its
+/// status says what is wrong with them.
 std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibrary&)>& add = {});
 
 }  // namespace troupe

@@ -466,6 +466,7 @@ std::shared_ptr<const OpLibrary> make_op_library(const std::function<void(OpLibr
   add_gpu_kernels(*library);
 #endif
   if (add) add(*library);
+  if (library->status.ok()) library->status = library->kernels.check(*library->ops);
   return library;
 }
 
