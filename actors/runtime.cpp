@@ -61,19 +61,36 @@ std::vector<std::shared_ptr<Device>> make_devices(const RuntimeOptions& runtime,
   return devices;
 }
 
+std::string text_of_task(const TaskOptions& task) {
+  return "task " + std::to_string(task.task) + " of job '" + task.job + "'";
+}
+
+Status check_task(const TaskOptions& task) {
+  const auto wrong = [&](const std::string& what) { return invalid_argument(text_of_task(task) + what); };
+  if (task.job.empty()) return wrong(" (RuntimeOptions::tasks): the job needs a name");
+  if (task.task < 0) return wrong(" (RuntimeOptions::tasks): the number of a task must not be negative");
+  if (task.cpus < 1) return wrong(" needs at least one CPU device, not " + std::to_string(task.cpus));
+  for (const int id : task.more_cpus) {
+    const std::string name = "CPU:" + std::to_string(id);
+    if (id < 0) return wrong(" lists " + name + "; the number of a device must not be negative");
+    if (id < task.cpus || std::ranges::count(task.more_cpus, id) != 1)
+      return wrong(" lists " + name + " twice");
+  }
+  if (task.gpus < TaskOptions::all_gpus)
+    return wrong(" wants " + std::to_string(task.gpus) + " GPUs; " + std::to_string(TaskOptions::all_gpus) +
+                 " stands for all, and other numbers must not be negative");
+  if (task.first_gpu < 0)
+    return wrong(" begins with GPU " + std::to_string(task.first_gpu) + "; it must not be negative");
+  return {};
+}
+
 Status check_devices(const RuntimeOptions& options) {
   size_t count = 0;
   std::set<std::pair<std::string, int>> names;
   for (const TaskOptions& task : options.tasks) {
     if (!names.emplace(task.job, task.task).second)
-      return invalid_argument("RuntimeOptions::tasks has task " + std::to_string(task.task) + " of job '" +
-                              task.job + "' twice");
-    if (task.cpus < 1)
-      return invalid_argument("a task needs at least one CPU device, not " + std::to_string(task.cpus));
-    for (const int id : task.more_cpus)
-      if (id < task.cpus || std::ranges::count(task.more_cpus, id) != 1)
-        return invalid_argument("task " + std::to_string(task.task) + " of job '" + task.job +
-                                "' lists CPU:" + std::to_string(id) + " twice");
+      return invalid_argument("RuntimeOptions::tasks has " + text_of_task(task) + " twice");
+    TROUPE_RETURN_IF_FAILED(check_task(task));
     count += static_cast<size_t>(task.cpus) + task.more_cpus.size();
   }
   if (count <= static_cast<size_t>(std::max(options.devices, 0))) return {};

@@ -100,6 +100,11 @@ Result<std::string_view> body_of(std::string_view text) {
 
 }  // namespace
 
+Status check_note(const std::string& note) {
+  if (strict_json_line(note).ok()) return {};
+  return invalid_argument("the note of a checkpoint must be UTF-8, which the given bytes are not");
+}
+
 Result<std::string> manifest_text(const Manifest& manifest) {
   Json files = Json::array();
   for (const ShardFile& file : manifest.files) files.push_back(json_of(file));

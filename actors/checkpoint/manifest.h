@@ -21,6 +21,8 @@ struct Manifest {
 
 inline constexpr uint64_t largest_manifest = uint64_t{64} << 20;
 
+/// Fails with InvalidArgument if a note is not UTF-8.
+Status check_note(const std::string& note);
 /// Fails with ResourceExhausted if the text would be too long, and with InvalidArgument if a name or the note is not UTF-8.
 Result<std::string> manifest_text(const Manifest& manifest);
 /// Fails with DataLoss, which says what is wrong with the text.

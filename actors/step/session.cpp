@@ -5,6 +5,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/checkpoint/checkpoint_wire.h"
+#include "actors/checkpoint/manifest.h"
 #include "actors/site/graph_wire.h"
 #include "actors/step/around_waits.h"
 #include "actors/step/master.h"
@@ -282,6 +283,7 @@ SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& opti
 }
 
 PendingSave Session::begin_save(const std::string& folder, const SaveOptions& options) {
+  throw_if_failed(check_note(options.note));
   const uint64_t state = held_by(impl_).next_state();
   Draft<wire::HoldState> hold;
   hold->setState(state);
@@ -322,6 +324,8 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
   return {std::string(view(restored->getFolder())), restored->getRound(),
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
 }
+
+const Graph& Session::graph() const { return held_by(impl_).parts.graph; }
 
 std::vector<DeviceDescription> Session::devices() const {
   std::vector<DeviceDescription> devices;

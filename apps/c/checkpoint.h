@@ -14,7 +14,7 @@ typedef struct troupe_checkpoint troupe_checkpoint;
 typedef struct troupe_save_options {
   size_t size;       ///< sizeof(troupe_save_options)
   uint64_t round;    ///< the training round of the state; troupe_session_restore() returns it
-  const char* note;  ///< any text; troupe_session_restore() returns it; null: an empty one
+  const char* note;  ///< any UTF-8 text; troupe_session_restore() returns it; null: an empty one
   /// How many checkpoints the folder keeps, the newest ones, beside those that are pinned; 0: five.
   size_t keep;
   bool pinned;  ///< whether the checkpoint is kept however many newer ones there are

@@ -67,11 +67,21 @@ T& needed(T* pointer, const char* what) {
   return *pointer;
 }
 inline std::string text(const char* pointer, const char* what) { return &needed(pointer, what); }
-/// Returns an array, which may be null if it is empty. Throws Error(InvalidArgument) if it is null otherwise.
+/// Returns an array, which may be null if it is empty. Throws Error(InvalidArgument) if it is null otherwise, or if no memory can
+/// hold so many elements.
 template <class T>
 std::span<T> array(T* pointer, size_t count, const char* what) {
+  constexpr size_t most = (size_t{1} << 56) / sizeof(T);  // processors have addresses of at most so many bits
+  if (count > most)
+    throw Error(invalid_argument("the number of " + std::string(what) + " is " + std::to_string(count) +
+                                 ", which no memory can hold"));
   if (count > 0) (void)needed(pointer, what);
   return {pointer, count};
+}
+/// Returns a string of this length, which may contain zero bytes. Throws as array() does.
+inline std::string bytes_of(const char* pointer, size_t length, const char* what) {
+  const auto bytes = array(pointer, length, what);
+  return {bytes.begin(), bytes.end()};
 }
 std::vector<std::string> texts(const char* const* pointers, size_t count, const char* what);
 /// Stores a copy of a text, with a zero byte behind it, for troupe_bytes_destroy().

@@ -31,7 +31,10 @@ std::vector<T> copied(const T* values, size_t count) {
 }
 
 PartialShape shape_of(const int64_t* dims, int32_t rank) {
-  if (rank < 0) return {};
+  if (rank == -1) return {};
+  if (rank < 0)
+    throw Error(invalid_argument("rank is " + std::to_string(rank) +
+                                 "; -1 stands for an unknown rank, and other ranks must not be negative"));
   const auto given = array(dims, static_cast<size_t>(rank), "dims");
   return value_or_throw(PartialShape::make({given.begin(), given.end()}));
 }
@@ -40,7 +43,8 @@ std::vector<std::string> strings_of(const char* const* values, const size_t* len
   if (!lengths) return texts(values, count, "values");
   std::vector<std::string> result;
   const auto from = array(values, count, "values");
-  for (size_t i = 0; i < count; ++i) result.emplace_back(&needed(from[i], "values"), lengths[i]);
+  for (size_t i = 0; i < count; ++i)
+    result.push_back(bytes_of(&needed(from[i], "values"), lengths[i], "bytes of a string"));
   return result;
 }
 
@@ -101,10 +105,7 @@ troupe_code troupe_node_set_dtype(troupe_node* node, const char* name, troupe_dt
   return set(node, name, [&] { return dtype_of(value); });
 }
 troupe_code troupe_node_set_string(troupe_node* node, const char* name, const char* value, size_t length) {
-  return set(node, name, [&] {
-    const auto bytes = array(value, length, "value");
-    return std::string(bytes.begin(), bytes.end());
-  });
+  return set(node, name, [&] { return bytes_of(value, length, "bytes of value"); });
 }
 troupe_code troupe_node_set_tensor(troupe_node* node, const char* name, const troupe_tensor* value) {
   return set(node, name, [&] { return needed(value, "value").value; });

@@ -16,6 +16,10 @@ troupe::RuntimeOptions runtime_options_of(const troupe_runtime_options& from) {
   options.memory = from.memory;
   troupe::TaskOptions& task = options.tasks.front();
   if (from.cpus != 0) task.cpus = from.cpus;
+  if (from.gpus < -1)
+    throw troupe::Error(
+        troupe::invalid_argument("the member `gpus` of the options is " + std::to_string(from.gpus) +
+                                 "; -1 stands for none, and other numbers must not be negative"));
   if (from.gpus != 0) task.gpus = std::max(0, from.gpus);
   task.first_gpu = from.first_gpu;
   options.gpu_memory = from.gpu_memory;

@@ -129,7 +129,7 @@ troupe_code troupe_tensor_create_strings(const int64_t* dims, size_t rank, const
     const auto elements = value.write<std::string>();
     for (size_t i = 0; i < count; ++i) {
       const char* const string = &needed(from[i], "strings");
-      elements[i] = lengths ? std::string(string, lengths[i]) : std::string(string);
+      elements[i] = lengths ? bytes_of(string, lengths[i], "bytes of a string") : std::string(string);
     }
     result = new troupe_tensor{std::move(value)};
   });

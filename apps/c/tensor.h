@@ -38,8 +38,9 @@ enum {
   TROUPE_UINT64 = 23
 };
 
-/// Creates a tensor with a copy of the elements. `bytes` must be their size. Fails with InvalidArgument for String, Resource and
-/// Variant, or if shape and size do not fit, and with ResourceExhausted if there is no memory.
+/// Creates a tensor with a copy of the elements. `bytes` must be their size. Each byte of a tensor of bools must be 0 or 1. Fails
+/// with InvalidArgument if one is not, for String, Resource and Variant, or if shape and size do not fit, and with
+/// ResourceExhausted if there is no memory.
 TROUPE_C troupe_code troupe_tensor_create(troupe_dtype dtype, const int64_t* dims, size_t rank,
                                           const void* data, size_t bytes, troupe_tensor** tensor);
 /// Does the same without a copy. The memory belongs to the tensor, and nobody else may use it, until `release` is called with

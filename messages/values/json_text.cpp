@@ -16,8 +16,8 @@ std::string json_line(const nlohmann::ordered_json& json) {
 Result<std::string> strict_json_line(const nlohmann::json& json) {
   try {
     return json.dump(on_one_line, ' ', true);
-  } catch (const nlohmann::json::exception& exception) {
-    return invalid_argument(exception.what());
+  } catch (const nlohmann::json::exception&) {
+    return invalid_argument("a text for a file or another process is not UTF-8");
   }
 }
 

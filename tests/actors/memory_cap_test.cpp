@@ -120,6 +120,26 @@ BOOST_AUTO_TEST_CASE(a_cap_that_nothing_fits_under_is_refused) {
       "a memory cap of 1000000 bytes (RuntimeOptions::memory, --memory): it must be at least 16777216 bytes");
 }
 
+BOOST_AUTO_TEST_CASE(tasks_that_cannot_be_are_refused) {
+  const auto refusal = [](const TaskOptions& task) {
+    const Status status = test::failure_of([&] { Runtime({.threads = 1, .tasks = {task}}); });
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    return status.text();
+  };
+  BOOST_TEST(refusal({.job = ""}) == "task 0 of job '' (RuntimeOptions::tasks): the job needs a name");
+  BOOST_TEST(refusal({.task = -1}) ==
+             "task -1 of job 'localhost' (RuntimeOptions::tasks): the number of a task must not be negative");
+  BOOST_TEST(refusal({.cpus = 0}) == "task 0 of job 'localhost' needs at least one CPU device, not 0");
+  BOOST_TEST(refusal({.more_cpus = {-7}}) ==
+             "task 0 of job 'localhost' lists CPU:-7; the number of a device must not be negative");
+  BOOST_TEST(refusal({.more_cpus = {0}}) == "task 0 of job 'localhost' lists CPU:0 twice");
+  BOOST_TEST(
+      refusal({.gpus = -7}) ==
+      "task 0 of job 'localhost' wants -7 GPUs; -1 stands for all, and other numbers must not be negative");
+  BOOST_TEST(refusal({.first_gpu = -1}) ==
+             "task 0 of job 'localhost' begins with GPU -1; it must not be negative");
+}
+
 BOOST_AUTO_TEST_CASE(more_devices_than_the_option_allows_are_refused) {
   for (const int devices : {64, 2}) {
     const Status status = test::failure_of([&] {

@@ -52,6 +52,10 @@ static void tensors(void) {
   EXPECT(length == 1 && strcmp(string, "t") == 0);
   FAILS(troupe_tensor_string(tensor, 3, &string, &length), TROUPE_OUT_OF_RANGE, "their number is 3");
   FAILS(troupe_tensor_data(tensor, &data, &bytes), TROUPE_INVALID_ARGUMENT, "not plain");
+  const size_t vast_lengths[] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+  troupe_tensor* refused = NULL;
+  FAILS(troupe_tensor_create_strings(&three, 1, words, vast_lengths, 3, &refused), TROUPE_INVALID_ARGUMENT,
+        "which no memory can hold");
   troupe_tensor_destroy(tensor);
 }
 
@@ -226,6 +230,9 @@ static void attributes(void) {
   OK(troupe_node_set_dtype(made, "dtype", TROUPE_INT32));
   OK(troupe_node_set_shape(made, "shape", (const int64_t[]){-1, 3}, 2));
   FAILS(troupe_node_set_shape(made, "shape", (const int64_t[]){-2}, 1), TROUPE_INVALID_ARGUMENT, "-2");
+  FAILS(troupe_node_set_shape(made, "shape", NULL, -2), TROUPE_INVALID_ARGUMENT, "rank is -2");
+  FAILS(troupe_node_set_string(made, "padding", "VALID", SIZE_MAX), TROUPE_INVALID_ARGUMENT,
+        "which no memory can hold");
   FAILS(troupe_node_device(made, "/nowhere"), TROUPE_INVALID_ARGUMENT, "nowhere");
   OK(troupe_node_add(made, &done));
   troupe_node_destroy(made);
