@@ -37,6 +37,8 @@ std::map<std::string, Tensor> read(Session& session, Graph& graph, const std::ve
 }
 
 runs::TrainedModel trained_model(Session& session, Graph& graph, const Signatures& signatures) {
+  if (&session.graph() != &graph)
+    throw Error(invalid_argument("the session belongs to another graph than the one to export"));
   interop::MetaGraph model{graph, {}, {}, {}, {}};
   for (const auto& [name, signature] : signatures)
     model.signatures.emplace(name, interop::Signature{signature.method, signature.inputs, signature.outputs});

@@ -27,8 +27,9 @@ struct ExportedSignature {
 /// Writes the part of the session's graph that the signatures need, by their names, with the values of its variables, as a folder
 /// in TensorFlow's SavedModel format. Requests for devices are left out. Adds nodes to the graph that read those variables which
 /// are resources, if it has none. Throws AlreadyExists if there is a saved model in the folder, FailedPrecondition if a variable
-/// has no value, InvalidArgument if an output needs a placeholder that is no input of its signature, and Unimplemented, naming
-/// node and op, if it needs state that is no variable, such as a queue, or a function of this process.
+/// has no value, InvalidArgument if an output needs a placeholder that is no input of its signature or the session is one of
+/// another graph, and Unimplemented, naming node and op, if it needs state that is no variable, such as a queue, or a function of
+/// this process.
 void export_saved_model(Session& session, Graph& graph, const std::string& folder,
                         const std::map<std::string, ExportedSignature>& signatures);
 

@@ -1,5 +1,6 @@
 #include "apps/samples.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/runs/run_file.h"
@@ -72,7 +73,7 @@ SampleBatches Samples::batches(const BatchOptions& options) const {
   if (options.size < 0)
     throw Error(invalid_argument("a batch cannot have " + std::to_string(options.size) + " samples"));
   if (size() == 0) throw Error(invalid_argument("there are no samples"));
-  const int64_t batch = options.size == 0 ? impl_->batch : options.size;
+  const int64_t batch = std::min(options.size == 0 ? impl_->batch : options.size, size());
   auto batches = impl_->set->batches(batch, options.seed.value_or(impl_->seed),
                                      options.shuffle.value_or(impl_->shuffle));
   return SampleBatches(std::make_shared<SampleBatches::Impl>(SampleBatches::Impl{impl_, std::move(batches)}));

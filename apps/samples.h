@@ -28,7 +28,8 @@ struct SampleColumn {
 };
 
 struct BatchOptions {
-  int64_t size = 0;  ///< the number of samples of a batch; 0: data.batch of the run file
+  /// The number of samples of a batch; 0: data.batch of the run file. If there are fewer samples, a batch has all of them.
+  int64_t size = 0;
   /// Whether each epoch has an order of its own. Nothing: data.shuffle of the run file says it for the part "train", and that of
   /// "valid" stays in order.
   std::optional<bool> shuffle = {};

@@ -8,7 +8,7 @@
 namespace troupe::data {
 
 Batches::Batches(int64_t samples, int64_t batch)
-    : per_epoch_((samples + batch - 1) / batch), samples_(samples), batch_(batch) {
+    : per_epoch_((samples - 1) / batch + 1), samples_(samples), batch_(batch) {
   assert(samples > 0 && batch > 0);
 }
 
@@ -16,7 +16,7 @@ Batches::Batches(int64_t per_epoch) : per_epoch_(per_epoch) { assert(per_epoch >
 
 Batches::Range Batches::range_of(uint64_t step) const {
   const int64_t begin = static_cast<int64_t>(step % static_cast<uint64_t>(per_epoch())) * batch_;
-  return {begin, std::min(begin + batch_, samples_)};
+  return {begin, begin + std::min(batch_, samples_ - begin)};
 }
 
 MemoryBatches::MemoryBatches(Dataset data, int64_t batch, uint64_t seed, bool shuffle)

@@ -9,6 +9,7 @@
 #include "apps/inference/model_function.h"
 #include "apps/inference/model_source.h"
 #include "apps/inference/model_tables.h"
+#include "devices/arena.h"
 #include "devices/cpu_device.h"
 #include "kernels/ops/ragged/splits.h"
 #include "messages/env/real_disk.h"
@@ -78,6 +79,14 @@ Status check_names(const ModelSignature& signature, const std::map<std::string, 
                             (known.empty() ? "none" : known));
   }
   return {};
+}
+
+Status check_memory_of_model(uint64_t bytes) {
+  constexpr uint64_t least = Arena::granule;
+  if (bytes == 0 || bytes >= least) return {};
+  return invalid_argument("a memory cap of " + std::to_string(bytes) +
+                          " bytes (LoadOptions::memory): it must be at least " + std::to_string(least) +
+                          " bytes");
 }
 
 }  // namespace
@@ -185,6 +194,7 @@ Model load(const std::string& path, const LoadOptions& options) {
 }
 
 Model load(Disk& disk, const std::string& path, const LoadOptions& options) {
+  throw_if_failed(check_memory_of_model(options.memory));
   const auto library = make_op_library();
   throw_if_failed(library->status);
   auto source = value_or_throw(inference::open_model(disk, path, options.tags, library->ops));

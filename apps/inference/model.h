@@ -41,8 +41,8 @@ struct LoadOptions {
   size_t threads = 0;  ///< the number of threads that compute; 0: one for each core
   /// The tags of the graph to load, of those in the saved model.
   std::vector<std::string> tags = {"serve"};
-  /// The most bytes that its tensors may have in memory, beside its variables; 0: what the machine has. A call that needs more
-  /// fails with ResourceExhausted.
+  /// The most bytes that its tensors may have in memory, beside its variables, at least 2 MiB; 0: what the machine has. A call that
+  /// needs more fails with ResourceExhausted.
   uint64_t memory = 0;
   /// The most elements (height times width times channels, all frames together) that an image may have which the model decodes: a
   /// small file may be a huge image. 0: less than 2^29.

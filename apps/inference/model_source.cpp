@@ -39,7 +39,10 @@ Result<ModelSource> read_graph(Disk& disk, const std::string& folder, const std:
   const std::string file = folder + '/' + graph_file;
   TROUPE_ASSIGN(const std::string bytes, read_file(disk, file, max_graph_bytes));
   auto meta = interop::read_saved_model(bytes, tags, std::move(ops));
-  if (!meta) return Status(meta.status().code(), file + ": " + meta.status().message());
+  if (!meta) {
+    const Status failure = meta.status();
+    return Status(failure.code(), file + ": " + failure.text()).at_node(failure.op(), failure.node());
+  }
   return ModelSource{std::move(*meta), folder, {}};
 }
 

@@ -197,7 +197,8 @@ Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const 
 Result<MetaGraph> read_saved_model(std::string_view bytes, const std::vector<std::string>& tags,
                                    std::shared_ptr<const OpTable> ops, const GraphLimits& limits) {
   Parsed<SavedModel> model;
-  TROUPE_RETURN_IF_FAILED(model.parse(bytes, limits));
+  if (Status status = model.parse(bytes, limits); !status.ok())
+    return status.code() == Code::InvalidArgument ? data_loss(status.text()) : status;
   const std::set<std::string> wanted(tags.begin(), tags.end());
   std::string known;
   for (MetaGraphDef& def : *(*model).mutable_meta_graphs()) {

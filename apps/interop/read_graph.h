@@ -28,7 +28,8 @@ Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const 
                                   const GraphLimits& limits = {});
 
 /// Reads the MetaGraph of a SavedModel that has exactly these tags ("serve"), as read_meta_graph() does. Fails with NotFound,
-/// listing the tags that there are, if it has none.
+/// listing the tags that there are, if it has none, and with DataLoss if the bytes are no SavedModel: what wrote them wrote no
+/// others.
 Result<MetaGraph> read_saved_model(std::string_view bytes, const std::vector<std::string>& tags,
                                    std::shared_ptr<const OpTable> ops, const GraphLimits& limits = {});
 

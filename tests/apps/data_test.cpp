@@ -287,6 +287,12 @@ BOOST_AUTO_TEST_CASE(batches_follow_from_seed_and_step_alone) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_may_be_larger_than_the_data_set) {
+  MemoryBatches batches(counting(10), INT64_MAX, 3, false);
+  BOOST_TEST(batches.per_epoch() == 1);
+  BOOST_TEST(batches.at(7)->samples() == 10);
+}
+
 BOOST_AUTO_TEST_CASE(the_order_is_the_same_on_every_machine) {
   BOOST_TEST(permutation(8, 7, RandomStream::Epoch, 0) == std::vector<int64_t>({7, 1, 3, 6, 5, 2, 0, 4}),
              boost::test_tools::per_element());

@@ -72,6 +72,24 @@ BOOST_AUTO_TEST_CASE(a_trained_model_computes_what_its_session_computes) {
   BOOST_TEST(troupe::load(model()).signature().method == "tensorflow/serving/predict");
 }
 
+BOOST_AUTO_TEST_CASE(a_session_of_another_graph_is_refused) {
+  const Output x = placeholder("x");
+  mul(g, x, variable(g, ones(g, {}), "w"));
+  Session session = started();
+  Graph other(runtime.ops());
+  const Scope s(other);
+  const Output y = s.with_name("x").add_one("Placeholder", {}, {{"dtype", f32}});
+  const ExportedSignature signature{{{"y", y}}, {{"z", neg(s, y)}}};
+  const auto check_refused = [](const Status& status) {
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    BOOST_TEST(status.text() == "the session belongs to another graph than the one to export");
+  };
+  check_refused(failure_of([&] {
+    export_saved_model(session, other, model(), {{"serving_default", signature}});
+  }));
+  check_refused(failure_of([&] { export_onnx(session, other, folder.path() + "/model.onnx", signature); }));
+}
+
 BOOST_AUTO_TEST_CASE(resources_and_parts_are_variables) {
   const Output x = placeholder("x");
   const Output handle = g.add_one("VarHandleOp", {},

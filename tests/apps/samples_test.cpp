@@ -38,6 +38,15 @@ BOOST_AUTO_TEST_CASE(batches_have_the_columns_of_the_run_file) {
   BOOST_TEST(batches.at(0)[0].second.shape().text() == "[50,64]");
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_has_all_samples_at_most) {
+  const Samples valid = Samples::read(digits, "valid");
+  for (const int64_t size : {valid.size(), valid.size() + 1, INT64_MAX}) {
+    auto batches = valid.batches({.size = size});
+    BOOST_TEST(batches.per_epoch() == 1);
+    BOOST_TEST(batches.at(1)[0].second.shape()[0] == valid.size());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(orders_follow_from_the_seed) {
   const Samples train = Samples::read(digits);
   const auto first = labels_of(train.batches({.seed = 1}), 0);

@@ -180,9 +180,16 @@ BOOST_AUTO_TEST_CASE(folders_without_a_model) {
   BOOST_TEST((failure_of_loading(folder.path()).code() == Code::NotFound));
   BOOST_TEST(failure_of_loading(models + "functions", {.threads = 1, .tags = {"gpu"}}).message() ==
              "NotFound: " + models +
-                 "functions/saved_model.pb: NotFound: the saved model has no graph with 'gpu'; there are "
+                 "functions/saved_model.pb: the saved model has no graph with 'gpu'; there are "
                  "graphs with "
                  "'serve'");
+}
+
+BOOST_AUTO_TEST_CASE(a_model_needs_some_memory) {
+  const Status refused = failure_of_loading(models + "functions", {.memory = 16});
+  BOOST_TEST((refused.code() == Code::InvalidArgument), refused.message());
+  BOOST_TEST(refused.text() ==
+             "a memory cap of 16 bytes (LoadOptions::memory): it must be at least 2097152 bytes");
 }
 
 BOOST_AUTO_TEST_CASE(damaged_and_missing_values) {
@@ -199,7 +206,10 @@ BOOST_AUTO_TEST_CASE(damaged_and_missing_values) {
   fs::remove_all(copy + "/variables");
   BOOST_TEST((failure_of_loading(copy).code() == Code::NotFound), failure_of_loading(copy).message());
   fs::resize_file(copy + "/saved_model.pb", 1000);
-  BOOST_TEST((failure_of_loading(copy).code() == Code::InvalidArgument), failure_of_loading(copy).message());
+  BOOST_TEST(failure_of_loading(copy).message() ==
+             "DataLoss: " + copy +
+                 "/saved_model.pb: the bytes are cut off or damaged, or "
+                 "are not a SavedModel");
 }
 
 // The words come from constants, from a file of the folder, and from the values of variables.
