@@ -1,9 +1,11 @@
 // The library in one header, installed as <troupe/troupe.h>. A program builds a Graph through a Scope with the constructors of
 // ops, adds gradients, and runs the graph in a Session of a Runtime. Failures are thrown as troupe::Error. Complete programs are
-// in examples/embed/. cmake/TroupeLibrary.cmake lists the headers that are installed with this one.
+// in examples/embed/. cmake/TroupeLibrary.cmake lists the headers that are installed with this one, which includes all but those
+// for ops and services of a program's own, the C interface and the inference library.
 #pragma once
 
 #include "actors/runtime.h"
+#include "actors/step/around_waits.h"
 #include "actors/step/coordinator.h"
 #include "actors/step/session.h"
 #include "apps/cluster_file.h"
@@ -11,16 +13,20 @@
 #include "apps/inference/graph_def.h"
 #include "apps/model_export.h"
 #include "apps/nn/activations.h"
+#include "apps/nn/allreduce_means.h"
 #include "apps/nn/class_losses.h"
 #include "apps/nn/decoding.h"
 #include "apps/nn/embedding_lookup.h"
+#include "apps/nn/gradient_compression.h"
 #include "apps/nn/gradients.h"
 #include "apps/nn/initializers.h"
 #include "apps/nn/layers.h"
 #include "apps/nn/lbfgs.h"
+#include "apps/nn/loss_scaling.h"
 #include "apps/nn/losses.h"
 #include "apps/nn/network.h"
 #include "apps/nn/optimizer.h"
+#include "apps/nn/owned_variables.h"
 #include "apps/nn/partitioned_variable.h"
 #include "apps/nn/ragged/ragged.h"
 #include "apps/nn/replication_strategy.h"
@@ -38,12 +44,14 @@
 #include "graph/build/functional.h"
 #include "graph/build/functions.h"
 #include "graph/build/gradients.h"
+#include "graph/build/gradients_beside.h"
 #include "graph/build/graph.h"
 #include "graph/build/host_function.h"
 #include "graph/build/input_buckets.h"
 #include "graph/build/input_queues.h"
 #include "graph/build/queue_runner.h"
 #include "graph/build/scope.h"
+#include "graph/build/split.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/values/status.h"

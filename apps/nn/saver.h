@@ -3,7 +3,7 @@
 // are joined first. So it may be restored in other parts, or whole. Uses only the public builder and throws Error as it does.
 // Public header; one thread at a time per graph.
 //
-//   const Output prefix = placeholder(g, troupe::str, {}, "prefix");
+//   const Output prefix = placeholder(g, DType::String, PartialShape::scalar(), "prefix");
 //   const Output save = nn::save_variables(g, prefix), restore = nn::restore_variables(g, prefix);
 //   session.run({{prefix, Tensor::scalar<std::string>("model")}}, {save});
 #pragma once
