@@ -23,6 +23,8 @@ Status const_shape(ShapeContext& context) {
   if (value.dtype() != context.attr<DType>("dtype"))
     return invalid_argument("value is " + value.signature() + ", but dtype is " +
                             std::string(name(context.attr<DType>("dtype"))));
+  if (value.dtype() == DType::Invalid)
+    return invalid_argument("the value of a constant was never set, or has been moved to another tensor");
   if (is_local(value.dtype()))
     return invalid_argument("a constant cannot be of dtype " + std::string(name(value.dtype())));
   context.set_output(0, value.shape());
