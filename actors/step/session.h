@@ -155,8 +155,8 @@ class Session {
 
   /// Saves the variables of the session's graph that have a value, in all its processes, as a checkpoint in `folder`. Returns
   /// when the checkpoint is on disk. No step may change the variables meanwhile. After a failure the earlier checkpoints are
-  /// unchanged. Fails with FailedPrecondition if no variable has a value, with Cancelled if the session is ended meanwhile, and with
-  /// InvalidArgument if the note is not UTF-8.
+  /// unchanged. Fails with FailedPrecondition if no variable has a value, with Cancelled if the session is ended meanwhile, and
+  /// with InvalidArgument if the note is not UTF-8.
   SavedCheckpoint save(const std::string& folder, const SaveOptions& options = {});
   /// Does the same, but returns as soon as the values to save are held. From then on steps may change the variables; until the
   /// checkpoint is written, that may take as much memory again.

@@ -46,7 +46,7 @@ std::vector<Gradient> GradientContext::take() && { return std::move(input_gradie
 namespace {
 
 /// Throws InvalidArgument unless `grad_ys` is empty or has a gradient, or nothing, for each y.
-void check_given(const Scope& scope, const std::vector<Output>& ys, const std::vector<Gradient>& grad_ys) {
+void check_grad_ys(const Scope& scope, const std::vector<Output>& ys, const std::vector<Gradient>& grad_ys) {
   if (!grad_ys.empty() && grad_ys.size() != ys.size())
     throw Error(invalid_argument("the number of grad_ys is " + std::to_string(grad_ys.size()) +
                                  ", but that of ys is " + std::to_string(ys.size())));
@@ -72,7 +72,7 @@ std::vector<Gradient> backpropagate(const Scope& scope, const std::vector<Output
                       .at_node(node.type(), node.name));
     }
   for (const Output& x : xs) scope.checked(x);
-  check_given(scope, ys, grad_ys);
+  check_grad_ys(scope, ys, grad_ys);
   const Scope inner = scope.with_prefix("gradients");
   Loops loops(graph, ys);
   Backpropagation backward(inner, loops, graph.size(), ys, xs, devices);
