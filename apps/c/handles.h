@@ -71,7 +71,7 @@ inline std::string text(const char* pointer, const char* what) { return &needed(
 /// hold so many elements.
 template <class T>
 std::span<T> array(T* pointer, size_t count, const char* what) {
-  constexpr size_t most = (size_t{1} << 56) / sizeof(T);  // processors have addresses of at most so many bits
+  constexpr size_t most = size_t{1} << 56;  // processors have addresses of at most so many bits
   if (count > most)
     throw Error(invalid_argument("the number of " + std::string(what) + " is " + std::to_string(count) +
                                  ", which no memory can hold"));
