@@ -10,7 +10,9 @@ Output OwnedVariables::value(Output variable) {
 }
 
 Output OwnedVariables::add(const Scope& scope, const Rule& rule) {
-  return is_mine_(rule.variables.front()) ? ReplicationStrategy::add(scope, rule) : scope.group({});
+  if (is_mine_(rule.variables.front())) return ReplicationStrategy::add(scope, rule);
+  // `scope` is on the device of a variable of another member, which the sessions of this one lack.
+  return Scope(scope.graph()).with_name("update_by_another_member").group({});
 }
 
 }  // namespace troupe::nn

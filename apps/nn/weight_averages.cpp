@@ -1,6 +1,5 @@
 #include "apps/nn/weight_averages.h"
 
-#include "apps/nn/partitioned_variable.h"
 #include "graph/build/call.h"
 #include "kernels/constructors.h"
 
@@ -14,9 +13,7 @@ WeightAverages::WeightAverages(const Scope& scope, double decay, std::vector<Out
   if (variables.empty()) variables = trainable_variables(scope.graph());
   for (const Output& variable : variables) {
     const std::string name = scope.graph().node(scope.checked(variable).node).name;
-    // A step that reads only the average must find its device without the variable.
-    const Scope here = beside(scope.in_context(nullptr).without_control().with_prefix("averages"), variable)
-                           .colocated_with(variable);
+    const Scope here = scope.in_context(nullptr).without_control().with_prefix("averages").colocated_with(variable);
     averages_.emplace_back(variable,
                            companion_variable(here, initial_value(scope.graph(), variable), name, variable));
   }

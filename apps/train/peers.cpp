@@ -42,9 +42,8 @@ std::vector<std::string> Peers::gpus() const {
 }
 
 int64_t Peers::owner_of(const Scope& scope, Output variable) {
-  const Node* node = &scope.graph().node(variable.node);
-  while (!node->colocate_with.empty()) node = scope.graph().find(node->colocate_with.front());
-  return std::max(0, value_or_throw(DeviceName::parse(node->device)).task);
+  const std::string& device = requested_device(scope.graph(), variable.node);
+  return std::max(0, value_or_throw(DeviceName::parse(device)).task);
 }
 
 Output Peers::broadcast(const Scope& scope, const std::string& key, Output value, int64_t root) const {

@@ -61,6 +61,7 @@ Scope Scope::with_device(std::string_view device) const {
 Scope Scope::with_device(DeviceFunction function) const {
   if (!function) throw Error(invalid_argument("a device function is null"));
   Scope scope = *this;
+  if (!colocate_with_.empty()) return scope;
   scope.devices_ = std::make_shared<const DeviceLayer>(DeviceLayer{std::move(function), device_, devices_});
   scope.device_ = {};
   return scope;
@@ -68,7 +69,7 @@ Scope Scope::with_device(DeviceFunction function) const {
 
 /// Returns the device to request for a node. Scopes inside win over those around them.
 std::string Scope::device_of(const NodeSpec& node) const {
-  if (!devices_ || !node.colocate_with.empty()) return device_.text();
+  if (!devices_) return device_.text();
   NodeSpec asked = node;
   DeviceName device = device_;
   for (const DeviceLayer* layer = devices_.get(); layer; layer = layer->outer.get()) {
@@ -98,11 +99,6 @@ Scope Scope::colocated_with(Output output) const {
   require(graph_->check(output), "an output to colocate with");
   Scope scope = *this;
   scope.colocate_with_ = {graph_->node(output.node).name};
-  return scope;
-}
-
-Scope Scope::on_device_of(Output output) const {
-  Scope scope = colocated_with(output);
   scope.device_ = value_or_throw(DeviceName::parse(requested_device(*graph_, output.node)));
   scope.devices_ = nullptr;
   return scope;

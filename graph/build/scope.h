@@ -74,10 +74,9 @@ class Scope {
   Scope with_device(DeviceFunction function) const;
   Scope with_control(const std::vector<Output>& sources) const;  ///< new nodes also run after these
   Scope without_control() const;                                 ///< new nodes have no control inputs
-  Scope colocated_with(Output output) const;                     ///< new nodes run on the device of this node
-  /// Does the same, and requests the device that this node requests, if any, in place of that of the scope: the two may differ, and
-  /// a step may need a new node without this one.
-  Scope on_device_of(Output output) const;
+  /// Makes new nodes run on the device of this node. They request the device that it requests, in place of that of the scope,
+  /// because a step may need a new node without this one.
+  Scope colocated_with(Output output) const;
   /// Puts new nodes into a segment, whose name begins with the prefix. gradients() does not keep what is computed inside a segment
   /// until the backward pass: it computes it again there, from what enters the segment, bit for bit. This takes more time and less
   /// memory (features.md G10). Inside a segment, a further one has no effect.

@@ -155,7 +155,7 @@ Output report_uninitialized_variables(const Scope& scope, const std::vector<Outp
     const Node& node = scope.graph().node(scope.checked(variable).node);
     names.push_back(node.name);
     const bool resource = node.type() == "VarHandleOp";
-    known.push_back(g.on_device_of(variable).add_one(
+    known.push_back(g.colocated_with(variable).add_one(
         resource ? "VarIsInitializedOp" : "IsVariableInitialized", {{node.id, 0}}));
   }
   const Output lacking = g.add_one("LogicalNot", {g.add_one("Pack", known)});

@@ -61,11 +61,14 @@ BOOST_AUTO_TEST_CASE(functions_are_asked_from_the_inside_to_the_outside) {
   BOOST_TEST(device(scope.constant(Tensor::scalar(1))) == "/job:outer/task:3/device:CPU:1");
 }
 
-BOOST_AUTO_TEST_CASE(a_colocated_node_is_not_asked_about) {
-  const Output x = g.constant(Tensor::scalar(1.0f));
-  const Scope scope =
-      g.with_device([](const Graph&, const NodeSpec&) -> std::string { return "/job:wrong"; });
-  BOOST_TEST(device(neg(scope.colocated_with(x), x)).empty());
+BOOST_AUTO_TEST_CASE(a_colocated_node_requests_what_the_other_does) {
+  const Output x = g.constant(Tensor::scalar(1.0f)), y = neg(g.with_device("/job:ps/task:1"), x);
+  const DeviceFunction wrong = [](const Graph&, const NodeSpec&) -> std::string { return "/job:wrong"; };
+  BOOST_TEST(device(neg(g.colocated_with(y).with_device(wrong), x)) == "/job:ps/task:1");
+  for (const Scope& other : {g.with_device(wrong), g.with_device("/job:worker/task:0")}) {
+    BOOST_TEST(device(neg(other.colocated_with(x), x)).empty());
+    BOOST_TEST(device(neg(other.colocated_with(y), x)) == "/job:ps/task:1");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(results_and_options_that_cannot_be_are_refused) {

@@ -108,7 +108,7 @@ def control_dependencies(sources: Optional[Sequence[Union[Output, Operation]]]) 
 
 
 def colocate_with(output: Output) -> contextlib.AbstractContextManager[Scope]:
-    """New nodes run on the device of this one."""
+    """New nodes run on the device of this one, whatever device() around says."""
     return use_scope(current_scope().colocated_with(output))
 
 

@@ -13,6 +13,7 @@
 #include "apps/nn/lbfgs.h"
 #include "apps/nn/weight_averages.h"
 #include "kernels/constructors.h"
+#include "kernels/core/state.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
@@ -252,6 +253,27 @@ BOOST_AUTO_TEST_CASE(an_update_waits_until_its_step_has_read_the_variable) {
   }
   BOOST_TEST(readers.size() >= 4u);  // two of the loss, two of the gradients
   BOOST_TEST(awaited == readers, boost::test_tools::per_element());
+}
+
+// A program may build the whole model in the scope of a worker's device. The request of the scope then does not hold for the state.
+BOOST_AUTO_TEST_CASE(an_update_runs_on_the_device_of_its_variable) {
+  Runtime runtime({.threads = 2, .tasks = {{"ps", 0, 1}, {"worker", 0, 1}}});
+  for (const auto& [name, optimizer] : make_optimizers()) {
+    Graph graph(runtime.ops());
+    const Scope g(graph), ps = g.with_device("/job:ps/task:0"), worker = g.with_device("/job:worker/task:0");
+    const Output w = variable(ps, fill(ps, {2}, 0.5), "w");
+    const Output update = optimizer->minimize(worker, l2_loss(worker, w));
+    nn::ReplicationStrategy together;
+    const Output average = nn::WeightAverages(worker, 0.9, {w}).update(worker, together);
+    for (const Node& node : graph.nodes())
+      if (is_variable(node))
+        BOOST_TEST(requested_device(graph, node.id) == "/job:ps/task:0", name << ": " << node.name);
+    Session session = runtime.session(graph);
+    session.run({initializer(g)});
+    session.run({update});
+    session.run({average});
+    BOOST_TEST(session.run({w})[0].as<float>()[0] < 0.5f, name);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(averages_follow_the_weights) {
