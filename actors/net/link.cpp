@@ -369,7 +369,7 @@ Status Link::deliver(Frame frame) {
       outgoing.message = answer ? std::move(*answer) : failure(answer.status());
       link->post(std::move(outgoing));
     });
-  const Status shortage = frame.shortage.ok() ? Status() : without_memory(frame.shortage);
+  Status shortage = frame.shortage.ok() ? Status() : without_memory(frame.shortage);
   TROUPE_ASSIGN(AnyMessage message, receive_from_peer(std::move(frame)));
   if (header.request) {
     if (owed_.size() >= options_.requests)
