@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "apps/runs/run_file.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe {

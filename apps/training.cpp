@@ -16,7 +16,7 @@
 #include "apps/runs/run_file.h"
 #include "apps/runs/run_result.h"
 #include "apps/runs/trained_run.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "apps/train/trainer.h"
 #include "messages/env/real_disk.h"
 

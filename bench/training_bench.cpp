@@ -5,8 +5,8 @@
 #include "actors/runtime.h"
 #include "apps/config/run_config.h"
 #include "apps/data/load.h"
-#include "apps/train/evaluation.h"
-#include "apps/train/training_graph.h"
+#include "apps/train/graphs/training_graph.h"
+#include "apps/train/rounds/evaluation.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe {

@@ -9,9 +9,9 @@
 #include "apps/commands/command_support.h"
 #include "apps/commands/run_file.h"
 #include "apps/runs/run_file.h"
-#include "apps/train/step_memory.h"
-#include "apps/train/train_data.h"
-#include "apps/train/training_graph.h"
+#include "apps/train/data/train_data.h"
+#include "apps/train/graphs/step_memory.h"
+#include "apps/train/graphs/training_graph.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
 

@@ -12,7 +12,7 @@
 #include "apps/commands/run_file.h"
 #include "apps/data/statistics.h"
 #include "apps/runs/run_file.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "graph/build/graph_text.h"
 #include "messages/env/real_disk.h"
 

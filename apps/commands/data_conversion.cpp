@@ -10,7 +10,7 @@
 #include "apps/data/convert/convert.h"
 #include "apps/data/file_patterns.h"
 #include "apps/runs/run_file.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "kernels/core/kernel.h"
 #include "messages/env/real_disk.h"
 

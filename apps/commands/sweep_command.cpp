@@ -15,8 +15,8 @@
 #include "apps/commands/training.h"
 #include "apps/runs/run_file.h"
 #include "apps/text/score_text.h"
+#include "apps/train/data/train_data.h"
 #include "apps/train/sweep.h"
-#include "apps/train/train_data.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe::commands {

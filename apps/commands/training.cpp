@@ -21,7 +21,7 @@
 #include "apps/runs/run_file.h"
 #include "apps/runs/run_result.h"
 #include "apps/text/score_text.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "apps/train/trainer.h"
 #include "devices/memory_budget.h"
 #include "messages/env/real_disk.h"

@@ -187,7 +187,7 @@ enum class OnNan : uint8_t {
 struct Train {
   Text loss;
   std::vector<double> class_weights;  ///< for each class; empty: all samples count alike
-  bool balances_classes = false;      ///< the weights follow from the samples (apps/train/fit_data.h)
+  bool balances_classes = false;      ///< the weights follow from the samples (apps/train/data/fit_data.h)
   Optimizer optimizer;
   std::optional<Schedule> schedule;
   std::optional<Plateau> plateau;
@@ -214,7 +214,7 @@ struct Cluster {
   /// The tasks that own the variables, which are shared out by their bytes; a task may occur more than once. Empty: the parameter
   /// servers or, if there are none, a worker.
   std::vector<std::string> owners = {};
-  /// Whether workers without parameter servers add tensors up on their GPUs (apps/train/gpu_exchange.h).
+  /// Whether workers without parameter servers add tensors up on their GPUs (apps/train/rounds/gpu_exchange.h).
   bool exchanges_on_gpus = false;
   /// Of the samples to train on, as the process that trains reads them (data::Fingerprint). Workers must read the same. No samples:
   /// it is not known.

@@ -8,8 +8,8 @@
 #include "apps/runs/run_file.h"
 #include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
-#include "apps/train/train_data.h"
-#include "apps/train/training_graph.h"
+#include "apps/train/data/train_data.h"
+#include "apps/train/graphs/training_graph.h"
 
 namespace troupe::draw {
 namespace {

@@ -13,7 +13,7 @@
 #include "apps/config/document.h"
 #include "apps/http/unix_client.h"
 #include "apps/observe/run_server.h"
-#include "apps/train/run_folder.h"
+#include "apps/train/folder/run_folder.h"
 #include "messages/env/real_disk.h"
 
 namespace troupe::observe {

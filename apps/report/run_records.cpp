@@ -7,7 +7,7 @@
 
 #include "apps/inference/model_source.h"
 #include "apps/report/html.h"
-#include "apps/train/run_folder.h"
+#include "apps/train/folder/run_folder.h"
 
 namespace troupe::report {
 namespace {

@@ -10,7 +10,7 @@
 #include "apps/runs/run_model.h"
 #include "apps/runs/trained_run.h"
 #include "apps/text/escaped.h"
-#include "apps/train/fit_data.h"
+#include "apps/train/data/fit_data.h"
 #include "kernels/core/kernel.h"
 #include "messages/values/json_text.h"
 

@@ -19,7 +19,7 @@
 #include "apps/runs/run_model.h"
 #include "apps/runs/table_objects.h"
 #include "apps/serve/request_json.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "kernels/core/kernel.h"
 
 namespace troupe::runs {

@@ -10,7 +10,7 @@
 #include "apps/config/run_config.h"
 #include "apps/data/sample_set.h"
 #include "apps/inference/model.h"
-#include "apps/train/score_means.h"
+#include "apps/train/graphs/score_means.h"
 
 namespace troupe::runs {
 

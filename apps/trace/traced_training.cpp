@@ -6,10 +6,10 @@
 #include "actors/runtime.h"
 #include "apps/cluster/local_cluster.h"
 #include "apps/runs/run_file.h"
-#include "apps/train/local_rounds.h"
-#include "apps/train/stage_devices.h"
-#include "apps/train/train_data.h"
-#include "apps/train/training_graph.h"
+#include "apps/train/data/train_data.h"
+#include "apps/train/graphs/stage_devices.h"
+#include "apps/train/graphs/training_graph.h"
+#include "apps/train/rounds/local_rounds.h"
 
 namespace troupe::trace {
 namespace {

@@ -1,6 +1,6 @@
 #include "apps/train/epoch_events.h"
 
-#include "apps/train/evaluation.h"
+#include "apps/train/rounds/evaluation.h"
 #include "graph/build/variables.h"
 
 namespace troupe::train {

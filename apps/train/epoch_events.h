@@ -5,8 +5,8 @@
 #include "actors/step/session.h"
 #include "apps/config/observe_keys.h"
 #include "apps/data/sample_set.h"
-#include "apps/train/run_folder.h"
-#include "apps/train/training_graph.h"
+#include "apps/train/folder/run_folder.h"
+#include "apps/train/graphs/training_graph.h"
 
 namespace troupe::train {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/config/run_config.h"
-#include "apps/train/progress.h"
+#include "apps/train/folder/progress.h"
 
 namespace troupe::train {
 

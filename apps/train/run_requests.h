@@ -6,7 +6,7 @@
 
 #include "apps/observe/run_control.h"
 #include "apps/observe/run_monitor.h"
-#include "apps/train/rounds.h"
+#include "apps/train/rounds/rounds.h"
 
 namespace troupe::train {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "apps/text/score_text.h"
-#include "apps/train/rounds.h"
-#include "apps/train/stage_devices.h"
+#include "apps/train/graphs/replication_tasks.h"
+#include "apps/train/graphs/stage_devices.h"
 
 namespace troupe::train {
 namespace {

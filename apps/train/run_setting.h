@@ -5,8 +5,8 @@
 #include <string>
 
 #include "actors/runtime.h"
+#include "apps/train/graphs/training_graph.h"
 #include "apps/train/trainer.h"
-#include "apps/train/training_graph.h"
 
 namespace troupe::train {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "apps/train/training_run.h"
 
 namespace troupe::train {

@@ -12,10 +12,10 @@
 #include <map>
 #include <numeric>
 
-#include "apps/train/peer_graph.h"
-#include "apps/train/replica_graph.h"
-#include "apps/train/rounds.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
+#include "apps/train/graphs/peer_graph.h"
+#include "apps/train/graphs/replica_graph.h"
+#include "apps/train/rounds/rounds.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
@@ -100,7 +100,7 @@ void append(std::vector<Output>& feeds, const train::TowerInputs& inputs) {
   feeds.push_back(inputs.samples);
 }
 
-/// A worker of the modes with parameter servers, as apps/train/replica.h.
+/// A worker of the modes with parameter servers, as apps/train/rounds/replica.h.
 class ReplicaWork final : public Work {
  public:
   ReplicaWork(const config::RunConfig& config, const data::Dataset& part, int64_t worker, Graph& graph)
@@ -133,7 +133,7 @@ class ReplicaWork final : public Work {
   std::vector<Tensor> values_;
 };
 
-/// A worker of mode "allreduce", as apps/train/peer_replica.h.
+/// A worker of mode "allreduce", as apps/train/rounds/peer_replica.h.
 class PeerWork final : public Work {
  public:
   PeerWork(const config::RunConfig& config, const data::Dataset& part, int64_t worker, Graph& graph)

@@ -2,7 +2,7 @@
 // losses are those of one process with the same shards, bit for bit.
 //
 //   worker k:  batch -> a tower per shard of k -> WeightedAllReduce, AllGather with the others -> update of its own variables
-#include "apps/train/peer_replica.h"
+#include "apps/train/rounds/peer_replica.h"
 
 #include <boost/algorithm/string/join.hpp>
 #include <boost/test/unit_test.hpp>
@@ -11,7 +11,7 @@
 
 #include <thread>
 
-#include "apps/train/peer_graph.h"
+#include "apps/train/graphs/peer_graph.h"
 #include "graph/build/needed_part.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "apps/data/cache/stored_samples.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "messages/env/real_disk.h"
 #include "tests/apps/run_file.h"
 #include "tests/support/memory_disk.h"

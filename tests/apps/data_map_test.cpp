@@ -4,7 +4,7 @@
 
 #include "apps/data/convert/convert.h"
 #include "apps/data/format.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "kernels/ops/images/codecs.h"
 #include "messages/env/real_disk.h"
 #include "tests/apps/run_file.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "apps/train/local_rounds.h"
+#include "apps/train/rounds/local_rounds.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
 #include "tests/apps/troupe_program.h"

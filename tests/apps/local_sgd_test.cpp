@@ -8,7 +8,7 @@
 
 #include <thread>
 
-#include "apps/train/peer_replica.h"
+#include "apps/train/rounds/peer_replica.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/training_setting.h"
 #include "tests/apps/troupe_program.h"

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/runs/run_file.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "kernels/core/kernel.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/run_file.h"

@@ -6,7 +6,7 @@
 #include "apps/data/csv/timestamp.h"
 #include "apps/data/numbers.h"
 #include "apps/runs/first_run_file.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "tests/apps/run_file.h"
 #include "tests/support/memory_disk.h"
 #include "tests/support/samples.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "apps/train/train_data.h"
+#include "apps/train/data/train_data.h"
 #include "messages/env/real_disk.h"
 #include "tests/apps/run_file.h"
 #include "tests/apps/troupe_program.h"

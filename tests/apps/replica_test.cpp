@@ -2,7 +2,7 @@
 // for bit, as one graph with all towers.
 //
 //   replica of worker k:  values, batch -> a step per shard of k -> SyncReplicasApply at the variables' task -> new values
-#include "apps/train/replica.h"
+#include "apps/train/rounds/replica.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -5,8 +5,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "apps/data/load.h"
-#include "apps/train/replica_graph.h"
-#include "apps/train/rounds.h"
+#include "apps/train/graphs/replica_graph.h"
+#include "apps/train/rounds/rounds.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/project_files.h"
 #include "tests/support/samples.h"

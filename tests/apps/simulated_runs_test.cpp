@@ -6,10 +6,11 @@
 #include <cmath>
 
 #include "apps/services/trainer.h"
-#include "apps/train/cluster_rounds.h"
-#include "apps/train/servers.h"
-#include "apps/train/train_data.h"
-#include "apps/train/training_graph.h"
+#include "apps/train/data/train_data.h"
+#include "apps/train/graphs/replication_tasks.h"
+#include "apps/train/graphs/training_graph.h"
+#include "apps/train/rounds/cluster_rounds.h"
+#include "apps/train/rounds/servers.h"
 #include "tests/support/op_library.h"
 #include "tests/support/seeds.h"
 #include "tests/support/simulated_cluster.h"

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "actors/runtime.h"
-#include "apps/train/step_sampler.h"
+#include "apps/train/rounds/step_sampler.h"
 #include "graph/build/scope.h"
 
 namespace troupe::observe::step_costs_test {

@@ -10,8 +10,8 @@
 
 #include "apps/data/csv/json_rows.h"
 #include "apps/data/csv/timestamp.h"
-#include "apps/train/fit_data.h"
-#include "apps/train/train_data.h"
+#include "apps/train/data/fit_data.h"
+#include "apps/train/data/train_data.h"
 #include "kernels/core/kernel.h"
 #include "tests/apps/digits_runs.h"
 #include "tests/apps/troupe_program.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/data/load.h"
-#include "apps/train/local_rounds.h"
-#include "apps/train/stage_devices.h"
+#include "apps/train/graphs/stage_devices.h"
+#include "apps/train/rounds/local_rounds.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
 #include "tests/support/project_files.h"

@@ -2,7 +2,7 @@
 // sessions use them.
 #include <boost/test/unit_test.hpp>
 
-#include "apps/train/training_graph.h"
+#include "apps/train/graphs/training_graph.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/op_library.h"
 #include "tests/support/project_files.h"

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "actors/runtime_impl.h"
-#include "apps/train/peer_replica.h"
+#include "apps/train/rounds/peer_replica.h"
 #include "tests/apps/training_setting.h"
 #include "tests/gpu/gpu_machine.h"
 
