@@ -1,4 +1,4 @@
-"""Arrays as NumPy compresses them: writes tests/golden/arrays.npz, which tests/apps/npy_test.cpp reads.
+"""Arrays as NumPy compresses them: writes tests/golden/arrays.npz, which tests/apps/data/npy_test.cpp reads.
 Run it again when arrays are added:   VENV/bin/python tests/golden/make_arrays.py   (VENV has numpy; made with 2.4.6)
 """
 import pathlib

@@ -6,7 +6,7 @@
 
 #include "actors/runtime_impl.h"
 #include "apps/train/rounds/peer_replica.h"
-#include "tests/apps/training_setting.h"
+#include "tests/apps/train/training_setting.h"
 #include "tests/gpu/gpu_machine.h"
 
 namespace troupe::test::gpu_training_test {

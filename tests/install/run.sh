@@ -112,7 +112,7 @@ pkgconfig() {  # COMPILER FLAGS PACKAGE SOURCE
   quietly $1 $2 "$4" $found "-Wl,-rpath,$moved" -o "$work/pkgconfig"
 }
 flags=$(printf '%s\n' "${options[@]}" | sed -n 's/^-DCMAKE_CXX_FLAGS_[A-Z]*=//p')
-CXX=$compiler CXXFLAGS=$flags quietly python3 "$source/tests/apps/tutorials_test.py" "$prefix/bin/troupe" "$source" \
+CXX=$compiler CXXFLAGS=$flags quietly python3 "$source/tests/apps/commands/tutorials_test.py" "$prefix/bin/troupe" "$source" \
   "$source/docs/tutorials/embedding.md" "$prefix"
 folder=${library%/*}
 moved=$work/moved/${folder#"$prefix/"}
