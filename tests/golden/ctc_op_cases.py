@@ -21,7 +21,10 @@ def losses():
                 case(op, x, TWO_AND_ONE, i32(values), full, **flags, **rounded)
                 case(op, mixed([9, 2, 6], dtype, -5, 5), TWO_AND_ONE, i32(values), i32([9, 4]), **flags, **rounded)
     case(op, inputs, i64([[0, 5], [1, 0]]), i32([0, 1]), full, **rounded)
-    case(op, inputs, TWO_AND_ONE, i32([0, 3, 1]), full, **rounded)
+    for end in (3, 4, 2 ** 31 - 1):  # the blank and what is above it end a sequence
+        case(op, inputs, TWO_AND_ONE, i32([0, end, 1]), full, **rounded)
+        case(op, inputs, TWO_AND_ONE, i32([end, 0, 1]), full, fails=True)
+        case(op, inputs, TWO_AND_ONE, i32([end, -1, 1]), full, fails=True)
     case(op, inputs, TWO_AND_ONE, i32([0, 0, 1]), i32([2, 3]), **rounded)
     case(op, inputs, TWO_AND_ONE, i32([0, 1, 1]), i32([1, 3]), ignore_longer_outputs_than_inputs=True, **rounded)
     case(op, inputs, ONE_EACH, i32([0, 1]), i32([0, 3]), ignore_longer_outputs_than_inputs=True, **rounded)
@@ -29,7 +32,7 @@ def losses():
     values = i32([0, 1, 2, 2, 3, 3, 1, 0, 4, 5, 6, 7])
     case(op, mixed([12, 3, 9], low=-4, high=4), labels, values, i32([12, 7, 8]), **rounded)
     for indices, of, lengths in (([[0, 0]], [0], [3, 3]), ([[1, 0], [0, 0]], [0, 1], [3, 3]), ([[0, 0], [0, 0], [1, 0]], [0, 1, 1], [3, 3]),
-                                 ([[0, 0], [0, 1], [1, 0]], [3, 0, 1], [3, 3]), ([[0, 0], [0, 1], [1, 0]], [0, 1, 1], [1, 3]),
+                                 ([[0, 0], [0, 1], [1, 0]], [0, 1, 1], [1, 3]),
                                  ([[0, 0], [1, 0]], [-1, 1], [3, 3]), ([[0, 0], [1, 0]], [0, 1], [0, 3]),
                                  ([[0, 0], [1, 0]], [0, 1], [-1, 3]), ([[0, 0], [1, 0]], [0, 1], [4, 3]),
                                  ([[0, 0], [2, 0]], [0, 1], [3, 3]), ([[0, 0, 0], [1, 0, 0]], [0, 1], [3, 3]),

@@ -1,8 +1,9 @@
 // CTCLoss(inputs, labels_indices, labels_values, sequence_length): for each sequence of a batch, the negative logarithm of the
 // probability of its labels under connectionist temporal classification (Graves et al. 2006), and the gradient by the inputs.
 // inputs [time, batch, classes] are logits; the last class is the blank. The labels are a sparse matrix [batch, positions] without
-// its shape, its positions in order; labels that are not less than the blank end a sequence. Sequence b has the first
-// sequence_length[b] steps; the gradient of the others is 0. Float or double; computed in double, with logarithms of probabilities.
+// its shape, its positions in order. As in TensorFlow, a label that is not less than the blank ends a sequence, even one that no
+// class has; what follows it must do so, too. Sequence b has the first sequence_length[b] steps; the gradient of the others is 0.
+// Float or double; computed in double, with logarithms of probabilities.
 //   preprocess_collapse_repeated         equal neighbouring labels count as one
 //   ctc_merge_repeated                   if false, equal labels at neighbouring steps are different labels
 //   ignore_longer_outputs_than_inputs    the loss and gradient of a sequence with more labels than steps are 0, else it is an error
@@ -104,20 +105,23 @@ Result<std::vector<Labels>> labels_of(const CtcLossArguments& arguments) {
   return labels;
 }
 
-/// Returns the labels before the end of sequence b, with the blank before, between and after them.
-Result<Labels> with_blanks(const CtcLossArguments& arguments, size_t b, const Labels& labels) {
+/// Returns the labels before the end of sequence b, with the blank before, between and after them. The first one is
+/// labels_values[first].
+Result<Labels> with_blanks(const CtcLossArguments& arguments, size_t b, size_t first, const Labels& labels) {
   const auto blank = static_cast<int32_t>(arguments.classes() - 1);
+  const auto refused = [&](size_t i, const char* what) {
+    return invalid_argument(
+        "labels_values[" + std::to_string(first + i) + "] = " + std::to_string(labels[i]) + " of " +
+        sequence_text(b) + ' ' + what + "; a label must be in [0, " + std::to_string(blank) +
+        "), or at least the blank, which is " + std::to_string(blank) + ", to end the sequence");
+  };
   if (labels.empty()) return invalid_argument(sequence_text(b) + " has no labels");
   Labels result{blank};
   bool ended = false;
   for (size_t i = 0; i < labels.size(); ++i) {
     if (arguments.collapses && i > 0 && labels[i] == labels[i - 1]) continue;
-    if (labels[i] < 0)
-      return invalid_argument(sequence_text(b) + " has the label " + std::to_string(labels[i]) +
-                              "; labels must not be negative");
-    if (labels[i] < blank && ended)
-      return invalid_argument(sequence_text(b) + " has the label " + std::to_string(labels[i]) +
-                              " after a label that is not less than the blank " + std::to_string(blank));
+    if (labels[i] < 0) return refused(i, "is negative");
+    if (labels[i] < blank && ended) return refused(i, "comes after the end of the sequence");
     ended |= labels[i] >= blank;
     if (ended) continue;
     result.push_back(labels[i]);
@@ -130,11 +134,13 @@ Result<Labels> with_blanks(const CtcLossArguments& arguments, size_t b, const La
 Result<std::vector<Labels>> prepared_labels(const CtcLossArguments& arguments) {
   TROUPE_ASSIGN(std::vector<Labels> labels, labels_of(arguments));
   const auto lengths = arguments.lengths.as<int32_t>();
+  size_t first = 0;  // of the labels of a sequence
   for (size_t b = 0; b < labels.size(); ++b) {
     if (lengths[b] < 0 || std::cmp_greater(lengths[b], arguments.time()))
       return invalid_argument("sequence_length[" + std::to_string(b) + "] is " + std::to_string(lengths[b]) +
                               "; it must be in [0, " + std::to_string(arguments.time()) + "]");
-    TROUPE_ASSIGN(Labels expanded, with_blanks(arguments, b, labels[b]));
+    TROUPE_ASSIGN(Labels expanded, with_blanks(arguments, b, first, labels[b]));
+    first += labels[b].size();
     const bool is_longer = std::cmp_greater(labels[b].size(), lengths[b]);
     if (is_longer && !arguments.ignores_longer)
       return invalid_argument(sequence_text(b) + " has " + std::to_string(labels[b].size()) + " labels and " +

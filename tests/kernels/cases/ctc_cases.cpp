@@ -29,7 +29,7 @@ void add_good_losses(OpCases& cases) {
     for (const bool merges : {false, true})
       cases.good_in_every_type(op, {x, indices, repeated, lengths},
                                {{"preprocess_collapse_repeated", collapses}, {"ctc_merge_repeated", merges}});
-  cases.good(op, {x, indices, ints({2, 9, 4}), lengths});
+  for (const int32_t end : {4, 5, 9, INT32_MAX}) cases.good(op, {x, indices, ints({2, end, 4}), lengths});
   cases.good(op, {x, indices, repeated, ints({2, 1})});
   const Attributes ignoring{{"ignore_longer_outputs_than_inputs", true}};
   cases.good(op, {x, indices, repeated, ints({1, 5})}, ignoring);
@@ -59,8 +59,15 @@ void add_bad_losses(OpCases& cases) {
   refuse(pairs({-1, 0, 1, 0}), values, lengths, "labels_indices[0] = [-1,0] is outside");
   refuse(pairs({0, 0, INT64_MAX, 0}), values, lengths, "is outside a batch of 2 sequences");
   refuse(pairs({0, INT64_MIN, 1, 0}), values, lengths, "is outside a batch");
-  refuse(each, ints({-1, 1}), lengths, "has the label -1; labels must not be negative");
-  refuse(more, ints({3, 0, 1}), lengths, "has the label 0 after a label that is not less than the blank 3");
+  refuse(each, ints({-1, 1}), lengths,
+         "labels_values[0] = -1 of sequence 0 is negative; a label must be in [0, 3), or at least the blank, "
+         "which is 3, to end the sequence");
+  refuse(more, ints({0, 1, INT32_MIN}), lengths, "labels_values[2] = -2147483648 of sequence 1 is negative");
+  refuse(more, ints({3, -1, 1}), lengths, "labels_values[1] = -1 of sequence 0 is negative");
+  for (const int32_t end : {3, 4, INT32_MAX})
+    refuse(
+        more, ints({end, 0, 1}), lengths,
+        "labels_values[1] = 0 of sequence 0 comes after the end of the sequence; a label must be in [0, 3)");
   refuse(more, ints({0, 1, 1}), ints({1, 3}), "sequence 0 has 2 labels and 1 steps");
   refuse(each, values, ints({4, 3}), "sequence_length[0] is 4; it must be in [0, 3]");
   refuse(each, values, ints({3, -1}), "sequence_length[1] is -1; it must be in [0, 3]");
