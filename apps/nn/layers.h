@@ -164,7 +164,8 @@ struct BatchNorm {
   std::string activation = "linear";
 };
 /// Normalises each channel, the last dimension: by the mean and variance of the batch in training, else by their moving
-/// averages. Add Network::update_averages() to the training step (trainers of run files do so).
+/// averages. Add Network::update_averages() to the training step (trainers of run files do so). The weights and averages are double
+/// for x of double, else float.
 Output batch_norm(const Network& network, Output x, const BatchNorm& options = {});
 
 struct LayerNorm {

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <numeric>
+
 #include "apps/nn/layers.h"
 #include "graph/build/call.h"
 #include "kernels/constructors.h"
@@ -5,24 +8,56 @@
 namespace troupe::nn {
 namespace {
 
-/// Returns the outputs of FusedBatchNormV3 for images.
-std::vector<Output> fused(const Layer& layer, Output x, Output scale, Output offset, Output mean,
-                          Output variance, double epsilon) {
-  const Scope& scope = layer.scope();
-  const bool training = layer.network().training();
-  const Output none = scope.constant(Tensor::of<float>(Shape{0}, {}));
-  return scope.outputs(scope.add_one("FusedBatchNormV3",
-                                     {x, scale, offset, training ? none : mean, training ? none : variance},
-                                     {{"epsilon", static_cast<float>(epsilon)}, {"is_training", training}}));
-}
+/// Weights and moving averages of batch_norm, one for each channel.
+struct ChannelWeights {
+  Output scale, offset, mean, variance;
+};
 
-/// Returns x [batch, ..., channels] of rank 2 to 4 as images.
-Output as_images(const Layer& layer, Output x) {
+/// What batch_norm computes. The variance of the batch counts n - 1 samples.
+struct NormalizedBatch {
+  Output y, mean, variance;
+};
+
+void check_image_rank(const Layer& layer, Output x) {
   const size_t rank = layer.rank_of(x);
   if (rank < 2 || rank > 4)
     layer.fail("the input has shape " + layer.scope().shape(x).text() + "; its rank must be 2, 3 or 4");
-  for (size_t i = rank; i < 4; ++i) x = expand_dims(layer.scope(), x, 1);
-  return x;
+}
+
+/// Normalises x by FusedBatchNormV3, which takes images.
+NormalizedBatch fused(const Layer& layer, Output x, const ChannelWeights& weights, double epsilon) {
+  const Scope& scope = layer.scope();
+  const bool training = layer.network().training();
+  const Output none = scope.constant(Tensor::of<float>(Shape{0}, {}));
+  const size_t rank = layer.rank_of(x);
+  for (size_t i = rank; i < 4; ++i) x = expand_dims(scope, x, 1);
+  const auto outputs = scope.outputs(scope.add_one(
+      "FusedBatchNormV3",
+      {x, weights.scale, weights.offset, training ? none : weights.mean, training ? none : weights.variance},
+      {{"epsilon", static_cast<float>(epsilon)}, {"is_training", training}}));
+  Output y = outputs[0];
+  for (size_t i = rank; i < 4; ++i) y = squeeze(scope, y, {1});
+  return {y, outputs[1], outputs[2]};
+}
+
+/// Normalises x of double, which FusedBatchNormV3 does not take.
+NormalizedBatch composed(const Layer& layer, Output x, const ChannelWeights& weights, double epsilon) {
+  const Scope& scope = layer.scope();
+  const auto scaled = [&](Output centred, Output variance) {
+    const Output factor = mul(scope, rsqrt(scope, add(scope, variance, epsilon)), weights.scale);
+    return add(scope, mul(scope, centred, factor), weights.offset);
+  };
+  if (!layer.network().training())
+    return {scaled(sub(scope, x, weights.mean), weights.variance), weights.mean, weights.variance};
+  const auto leading = static_cast<int64_t>(layer.rank_of(x) - 1);
+  std::vector<int64_t> axes(static_cast<size_t>(leading));
+  std::iota(axes.begin(), axes.end(), 0);
+  const Output average = mean(scope, x, axes), centred = sub(scope, x, average);
+  const Output variance = mean(scope, square(scope, centred), axes);
+  const Output sizes = slice(scope, shape(scope, x), {0}, {leading});
+  const Output samples = prod(scope, cast(scope, sizes, scope.dtype(x)));
+  const Output correction = div(scope, samples, maximum(scope, sub(scope, samples, 1), 1));
+  return {scaled(centred, variance), average, mul(scope, variance, correction)};
 }
 
 }  // namespace
@@ -33,19 +68,20 @@ Output batch_norm(const Network& network, Output x, const BatchNorm& options) {
     layer.fail("decay is " + std::to_string(options.decay) + "; it must be at least 0 and at most 1");
   const Scope& scope = layer.scope();
   const PartialShape channels{layer.size_of(x, -1)};
-  const Output images = as_images(layer, x);
-  const Output mean = layer.weight("moving_mean", channels, f32, all_equal(0), false);
-  const Output variance = layer.weight("moving_variance", channels, f32, all_equal(1), false);
-  const Output scale =
-      options.scale ? layer.weight("gamma", channels, f32, all_equal(1)) : ones_like(scope, mean);
-  const Output offset =
-      options.offset ? layer.weight("beta", channels, f32, all_equal(0)) : zeros_like(scope, mean);
-  const auto outputs = fused(layer, images, scale, offset, mean, variance, options.epsilon);
-  layer.network().follow(mean, outputs[1], 1 - options.decay);
-  layer.network().follow(variance, outputs[2], 1 - options.decay);
-  Output y = outputs[0];
-  for (size_t i = layer.rank_of(x); i < 4; ++i) y = squeeze(scope, y, {1});
-  return layer.activated(y, options.activation);
+  check_image_rank(layer, x);
+  const bool is_double = scope.dtype(x) == f64;
+  const DType dtype = is_double ? f64 : f32;
+  ChannelWeights weights;
+  weights.mean = layer.weight("moving_mean", channels, dtype, all_equal(0), false);
+  weights.variance = layer.weight("moving_variance", channels, dtype, all_equal(1), false);
+  weights.scale =
+      options.scale ? layer.weight("gamma", channels, dtype, all_equal(1)) : ones_like(scope, weights.mean);
+  weights.offset =
+      options.offset ? layer.weight("beta", channels, dtype, all_equal(0)) : zeros_like(scope, weights.mean);
+  const NormalizedBatch result = (is_double ? composed : fused)(layer, x, weights, options.epsilon);
+  layer.network().follow(weights.mean, result.mean, 1 - options.decay);
+  layer.network().follow(weights.variance, result.variance, 1 - options.decay);
+  return layer.activated(result.y, options.activation);
 }
 
 namespace {
@@ -118,10 +154,30 @@ Output group_norm(const Network& network, Output x, const GroupNorm& options) {
   return dtype == compute ? y : cast(scope, y, dtype);
 }
 
+namespace {
+
+/// Local response normalisation of images of double, which the op LRN does not take. Windows over the channels are summed by a
+/// convolution with ones of images that are the channels high and 1 wide.
+Output composed_lrn(const Layer& layer, Output x, const Lrn& options) {
+  const Scope& scope = layer.scope();
+  const int64_t channels = layer.size_of(x, -1);
+  if (channels == unknown_dim) return identity(scope, x);  // in Mode::Check: only the rank is known
+  const int64_t radius = std::clamp<int64_t>(channels - 1, 0, options.depth_radius);
+  const Output columns = reshape(scope, square(scope, x), {-1, channels, 1, 1});
+  const Output window = ones(scope, {2 * radius + 1, 1, 1, 1}, scope.dtype(x));
+  const Output sums =
+      layer.reshaped(troupe::conv2d(scope, columns, window, {1, 1, 1, 1}, "SAME"), x, 3, {channels});
+  const Output divisor = add(scope, mul(scope, sums, options.alpha), options.bias);
+  return div(scope, x, pow(scope, divisor, options.beta));
+}
+
+}  // namespace
+
 Output lrn(const Network& network, Output x, const Lrn& options) {
   const Layer layer(network, "lrn");
   layer.require_rank(x, 4);
   layer.require_positive("depth_radius", options.depth_radius);
+  if (layer.scope().dtype(x) == f64) return composed_lrn(layer, x, options);
   return troupe::lrn(layer.scope(), x, options.depth_radius, options.bias, options.alpha, options.beta);
 }
 
