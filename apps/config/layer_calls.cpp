@@ -65,27 +65,47 @@ std::vector<Row<nn::Pool1d>> pool1d_rows() {
           {"padding", &nn::Pool1d::padding, "default: VALID", {.choices = "SAME|VALID"}}};
 }
 
-std::vector<Row<nn::Recurrent>> recurrent_rows() {
-  return {{"units", &nn::Recurrent::units, "size of the state", required},
-          {"sequences", &nn::Recurrent::sequences,
-           "whether the result holds every output or the last; default: false"},
-          {"bidirectional", &nn::Recurrent::bidirectional,
-           "whether other weights read each sequence from its end, too, which makes 2 units; default: false"},
-          {"loop", &nn::Recurrent::loop, loop_meaning},
-          {"init", &nn::Recurrent::init, init_meaning}};
+/// The options that all recurrent layers share, and those of one.
+std::vector<Row<nn::Recurrent>> recurrent_rows(std::vector<Row<nn::Recurrent>> own) {
+  std::vector<Row<nn::Recurrent>> rows = {
+      {"units", &nn::Recurrent::units, "size of the state", required},
+      {"sequences", &nn::Recurrent::sequences,
+       "whether the result holds every output or the last; default: false"},
+      {"bidirectional", &nn::Recurrent::bidirectional,
+       "whether other weights read each sequence from its end, too, which makes 2 units; default: false"},
+      {"loop", &nn::Recurrent::loop, loop_meaning},
+      {"init", &nn::Recurrent::init, init_meaning}};
+  rows.insert(rows.end(), own.begin(), own.end());
+  return rows;
 }
 
 /// A second input is the number of steps of each sequence.
 LayerType recurrent_type(std::string_view name,
-                         Output (*layer)(const nn::Network&, Output, const nn::Recurrent&)) {
+                         Output (*layer)(const nn::Network&, Output, const nn::Recurrent&),
+                         std::vector<Row<nn::Recurrent>> own = {}) {
   LayerType type = layer_type<nn::Recurrent>(
-      name, recurrent_rows(),
+      name, recurrent_rows(std::move(own)),
       [layer](const nn::Network& network, const Outputs& inputs, nn::Recurrent options) {
         if (inputs.size() > 1) options.lengths = inputs[1];
         return layer(network, inputs[0], options);
       });
   type.max_inputs = 2;
   return type;
+}
+
+LayerType rnn_type() {
+  return recurrent_type("rnn", nn::rnn,
+                        {{"activation",
+                          &nn::Recurrent::activation,
+                          "function whose result is the state; default: tanh",
+                          {.choices = "tanh|relu"}}});
+}
+
+LayerType gru_type() {
+  return recurrent_type("gru", nn::gru,
+                        {{"reset_after", &nn::Recurrent::reset_after,
+                          "whether the reset gate multiplies the product of the state with the weights, as "
+                          "in cuDNN, or the state itself, as in TensorFlow 1; default: true"}});
 }
 
 /// A third input is the number of steps of each memory.
@@ -423,7 +443,7 @@ std::vector<LayerType> layers() {
                                 layer_type("global_max_pool2d", nn::global_max_pool2d),
                                 glu_type(),
                                 group_norm_type(),
-                                recurrent_type("gru", nn::gru),
+                                gru_type(),
                                 layer_norm_type(),
                                 lrn_type(),
                                 recurrent_type("lstm", nn::lstm),
@@ -432,6 +452,7 @@ std::vector<LayerType> layers() {
                                 position_embedding_type(),
                                 prelu_type(),
                                 rms_norm_type(),
+                                rnn_type(),
                                 sampled_loss_type("nce_loss", nn::nce_loss),
                                 row_type("row_lengths", nn::ragged::row_lengths),
                                 row_type("row_max", nn::ragged::max),

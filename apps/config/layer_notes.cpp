@@ -72,9 +72,9 @@ constexpr LayerNote notes[] = {
      "Subtracts from each group of channels of a sample its mean over all positions, and divides by its "
      "deviation (Wu and He 2018). For x [batch, ..., channels]."},
     {"gru", "x, lengths",
-     "Gated recurrent units (Cho et al. 2014; reset after the product, as in cuDNN) over a sequence x. "
-     "`lengths` [batch], which may be left out, says how many steps of each sequence count. Returns the "
-     "output of the last step, [batch, units], or with `sequences` those of all steps."},
+     "Gated recurrent units (Cho et al. 2014) over a sequence x. `lengths` [batch], which may be left out, "
+     "says how many steps of each sequence count. Returns the output of the last step, [batch, units], or "
+     "with `sequences` those of all steps."},
     {"hard_sigmoid", "x", "(x + 3) / 6, at least 0 and at most 1."},
     {"hard_swish", "x", "x times hard_sigmoid(x) (Howard et al. 2019)."},
     {"hinge", "predicted, label", "The mean of max(0, 1 - predicted * (2 label - 1)), for labels 0 and 1."},
@@ -127,6 +127,11 @@ constexpr LayerNote notes[] = {
     {"rms_norm", "x",
      "Divides each vector in the last dimension by the root of the mean of its squares (Zhang and Sennrich "
      "2019)."},
+    {"rnn", "x, lengths",
+     "The plain recurrent layer (Elman 1990) over a sequence x: its output in a step is an activation of the "
+     "sum of x times weights, its output in the step before times other weights, and a bias. `lengths` "
+     "[batch], which may be left out, says how many steps of each sequence count. Returns the output of the "
+     "last step, [batch, units], or with `sequences` those of all steps."},
     {"root_mean_squared_error", "predicted, label",
      "The root of the mean of the squared differences over all samples."},
     {"row_lengths", "values, splits", "The number of values in each row of a ragged tensor, [rows]."},

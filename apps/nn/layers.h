@@ -241,7 +241,7 @@ Output global_max_pool1d(const Network& network, Output x);
 
 // ---- Sequences (layers/recurrent.cpp, layers/attention.cpp)
 
-/// For lstm and gru. If `time` is known, a step for each is added to the graph, else a loop; both compute the same.
+/// For rnn, lstm and gru. If `time` is known, a step for each is added to the graph, else a loop; both compute the same.
 struct Recurrent {
   int64_t units = 0;
   /// Whether the result holds the outputs of all steps, [batch, time, units], or that of the last, [batch, units].
@@ -254,12 +254,20 @@ struct Recurrent {
   /// If given, int32 or int64 [batch]: how many steps each sequence has. Later steps yield zeros, and the last output is that of
   /// the last step of the sequence. There is a loop then.
   std::optional<Output> lengths = {};
+  std::string activation = "tanh";  ///< for rnn: or "relu"
+  /// For gru: whether the state is reset after its product with the weights, or before.
+  bool reset_after = true;
 };
+/// The plain recurrent layer (Elman 1990): the state becomes activation(x weights + state recurrent + bias). Weights: "weights"
+/// [features, units], "recurrent" [units, units], "bias" [units].
+Output rnn(const Network& network, Output x, const Recurrent& options);
 /// Long short-term memory (Hochreiter and Schmidhuber 1997; forget gates with a bias of 1). The gates stand in the order input,
 /// forget, candidate, output. Weights: "weights" [features, 4 units], "recurrent" [units, 4 units], "bias" [4 units].
 Output lstm(const Network& network, Output x, const Recurrent& options);
-/// Gated recurrent units (Cho et al. 2014), the form of cuDNN, which resets after the product. The gates stand in the order update,
-/// reset, candidate. Weights: "weights" [features, 3 units], "recurrent" [units, 3 units], "bias" and "recurrent_bias" [3 units].
+/// Gated recurrent units (Cho et al. 2014). The candidate is tanh(x weights + bias + reset * (state recurrent + recurrent_bias)),
+/// as in cuDNN, or if reset_after is false tanh(x weights + bias + (reset * state) recurrent), as in the paper. The gates stand in
+/// the order update, reset, candidate. Weights: "weights" [features, 3 units], "recurrent" [units, 3 units], "bias" [3 units], and
+/// with reset_after "recurrent_bias" [3 units].
 Output gru(const Network& network, Output x, const Recurrent& options);
 
 struct AttentionLstm {

@@ -221,7 +221,7 @@ void Layer::require_rank(Output x, size_t rank) const {
   if (rank_of(x) != rank)
     fail("the input has shape " + scope_.shape(x).text() + "; its rank must be " + std::to_string(rank) +
          (rank == 4   ? "; reshape(x, [-1, height, width, channels]) makes images of rows"
-          : rank == 3 ? "; sequences are [batch, time, features]; a layer lstm or gru yields them with "
+          : rank == 3 ? "; sequences are [batch, time, features]; a layer rnn, lstm or gru yields them with "
                         "sequences = true"
                       : ""));
 }

@@ -320,27 +320,38 @@ void bind_temporal_layers(NetworkClass& network) {
 
 using RecurrentLayer = Output (*)(const nn::Network&, Output, const nn::Recurrent&);
 
+/// An option that one recurrent layer has and the others do not.
+template <class T>
+struct OwnOption {
+  const char* name;
+  T nn::Recurrent::*member;
+};
+
+template <class... Own>
+void bind_recurrent(NetworkClass& network, const char* name, RecurrentLayer layer, OwnOption<Own>... own) {
+  network.def(
+      name,
+      [=](const NetworkHandle& self, const py::object& x, int64_t units, bool sequences, bool loop,
+          const py::object& lengths, const py::object& init, bool bidirectional, const Own&... values) {
+        const NetworkHandle n = self.here();
+        nn::Recurrent options{.units = units,
+                              .sequences = sequences,
+                              .bidirectional = bidirectional,
+                              .loop = loop,
+                              .init = initial_of(init)};
+        if (!lengths.is_none()) options.lengths = n.input(lengths);
+        ((options.*own.member = values), ...);
+        return n.handle(layer(n.network, n.input(x), options));
+      },
+      py::arg("x"), py::arg("units"), py::arg("sequences") = false, py::arg("loop") = false,
+      py::arg("lengths") = py::none(), py::arg("init") = "glorot_uniform", py::arg("bidirectional") = false,
+      (py::arg(own.name) = nn::Recurrent().*own.member)...);
+}
+
 void bind_sequence_layers(NetworkClass& network) {
-  const auto bind_recurrent = [&](const char* name, RecurrentLayer layer) {
-    network.def(
-        name,
-        [layer](const NetworkHandle& self, const py::object& x, int64_t units, bool sequences, bool loop,
-                const py::object& lengths, const py::object& init, bool bidirectional) {
-          const NetworkHandle n = self.here();
-          nn::Recurrent options{.units = units,
-                                .sequences = sequences,
-                                .bidirectional = bidirectional,
-                                .loop = loop,
-                                .init = initial_of(init)};
-          if (!lengths.is_none()) options.lengths = n.input(lengths);
-          return n.handle(layer(n.network, n.input(x), options));
-        },
-        py::arg("x"), py::arg("units"), py::arg("sequences") = false, py::arg("loop") = false,
-        py::arg("lengths") = py::none(), py::arg("init") = "glorot_uniform",
-        py::arg("bidirectional") = false);
-  };
-  bind_recurrent("lstm", &nn::lstm);
-  bind_recurrent("gru", &nn::gru);
+  bind_recurrent(network, "rnn", &nn::rnn, OwnOption<std::string>{"activation", &nn::Recurrent::activation});
+  bind_recurrent(network, "lstm", &nn::lstm);
+  bind_recurrent(network, "gru", &nn::gru, OwnOption<bool>{"reset_after", &nn::Recurrent::reset_after});
   network.def(
       "attention_lstm",
       [](const NetworkHandle& self, const py::object& x, const py::object& memory, int64_t units, bool loop,

@@ -64,6 +64,11 @@ def biased(name):
     return {name + "_weights": nth(0), name + "_bias": nth(1)}
 
 
+def recurrent(name, bidirectional=False):
+    return {f"{name}_{way}{what}": nth(3 * i + j)
+            for i, way in enumerate(("", "backward_") if bidirectional else ("",)) for j, what in enumerate(("weights", "recurrent", "bias"))}
+
+
 class Masked(layers.Layer):
     """Attention to the steps of the memory for which a mask is true."""
 
@@ -133,13 +138,11 @@ def main():
     save("upsample2d_bilinear", layers.UpSampling2D((3, 2), interpolation="bilinear"), {"x": image}, {})
     save("global_max_pool2d", layers.GlobalMaxPooling2D(), {"x": image}, {})
     sequence = drawn([3, 4, 5])
-    cell = {"lstm_weights": nth(0), "lstm_recurrent": nth(1), "lstm_bias": nth(2)}
-    save("lstm", layers.LSTM(6), {"x": sequence}, cell)
-    save("lstm_sequences", layers.LSTM(6, return_sequences=True), {"x": sequence}, cell)
+    save("lstm", layers.LSTM(6), {"x": sequence}, recurrent("lstm"))
+    save("lstm_sequences", layers.LSTM(6, return_sequences=True), {"x": sequence}, recurrent("lstm"))
     gates = {"gru_weights": nth(0), "gru_recurrent": nth(1), "gru_bias": lambda w: w[2][0], "gru_recurrent_bias": lambda w: w[2][1]}
     save("gru", layers.GRU(6, return_sequences=True), {"x": sequence}, gates)
-    both = {f"lstm_{way}{what}": nth(3 * i + j)
-            for i, way in enumerate(("", "backward_")) for j, what in enumerate(("weights", "recurrent", "bias"))}
+    both = recurrent("lstm", True)
     save("lstm_bidirectional", layers.Bidirectional(layers.LSTM(6)), {"x": sequence}, both)
     save("lstm_bidirectional_sequences", layers.Bidirectional(layers.LSTM(6, return_sequences=True)), {"x": sequence}, both)
     long = drawn([2, 9, 4])
@@ -164,6 +167,11 @@ def main():
     for ours, function in (("gelu", "gelu"), ("gelu_tanh", lambda x: tf.keras.activations.gelu(x, approximate=True)), ("swish", "silu"),
                            ("mish", "mish"), ("hard_sigmoid", "hard_sigmoid"), ("hard_swish", "hard_silu")):
         save(ours, layers.Activation(function), {"x": wide}, {})
+    save("rnn", layers.SimpleRNN(6), {"x": sequence}, recurrent("rnn"))
+    save("rnn_relu", layers.SimpleRNN(6, activation="relu", return_sequences=True), {"x": sequence}, recurrent("rnn"))
+    save("rnn_bidirectional", layers.Bidirectional(layers.SimpleRNN(6, return_sequences=True)), {"x": sequence}, recurrent("rnn", True))
+    save("gru_reset_before", layers.GRU(6, return_sequences=True, reset_after=False), {"x": sequence}, recurrent("gru"))
+    save("gru_reset_before_bidirectional", layers.Bidirectional(layers.GRU(6, reset_after=False)), {"x": sequence}, recurrent("gru", True))
 
 
 if __name__ == "__main__":

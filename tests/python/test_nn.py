@@ -222,6 +222,9 @@ def test_layers_of_sequences(graph):
     network = nn.Network().at("encoder")
     x = network.layer_norm(network.embedding(np.array([[1, 2, 3]]), rows=10, units=4))
     assert network.lstm(x, 5).shape == (1, 5) and network.gru(x, 5, sequences=True).shape == (1, 3, 5)
+    assert network.rnn(x, 5, activation="relu").shape == (1, 5) and network.gru(x, 5, sequences=True, reset_after=False).shape == (1, 3, 5)
+    with pytest.raises(troupe.errors.InvalidArgumentError, match="activation is 'elu'; it must be tanh or relu"):
+        network.rnn(x, 5, activation="elu")
     assert network.named("look").attention(x, heads=2, memory_lengths=[2]).shape == (1, 3, 4)
     both = network.lstm(network.position_embedding(x, steps=3), 5, sequences=True, bidirectional=True)
     assert both.shape == (1, 3, 10)

@@ -539,11 +539,15 @@ class Network:
     def global_max_pool1d(self, x: TensorLike) -> Output: ...
     def upsample2d(self, x: TensorLike, size: _Pair = 2, method: str = "nearest") -> Output:
         """Images that are `size` times as large. `method`: "nearest" repeats pixels; "bilinear" interpolates and yields float."""
+    def rnn(self, x: TensorLike, units: int, sequences: bool = False, loop: bool = False, lengths: Optional[TensorLike] = None,
+            init: _Initial = "glorot_uniform", bidirectional: bool = False, activation: str = "tanh") -> Output:
+        """`activation`: "tanh" or "relu". `bidirectional`: as for lstm."""
     def lstm(self, x: TensorLike, units: int, sequences: bool = False, loop: bool = False, lengths: Optional[TensorLike] = None,
              init: _Initial = "glorot_uniform", bidirectional: bool = False) -> Output:
         """`bidirectional`: other weights read each sequence from its end, too, and the outputs are joined, [..., 2 units]."""
     def gru(self, x: TensorLike, units: int, sequences: bool = False, loop: bool = False, lengths: Optional[TensorLike] = None,
-            init: _Initial = "glorot_uniform", bidirectional: bool = False) -> Output: ...
+            init: _Initial = "glorot_uniform", bidirectional: bool = False, reset_after: bool = True) -> Output:
+        """`reset_after`: whether the reset gate multiplies the product of the state with the weights, or the state itself."""
     def attention_lstm(self, x: TensorLike, memory: TensorLike, units: int, loop: bool = False,
                        memory_lengths: Optional[TensorLike] = None, init: _Initial = "glorot_uniform") -> Output:
         """An LSTM over x [batch, time, features] that looks at a memory [batch, steps, depth] in each step: [batch, time, units].

@@ -177,7 +177,9 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"{ type = 'MaxPool2d' }", {"write \"max_pool2d\""}},
       {"{ type = 'UpSampling2D' }", {"write \"upsample2d\""}},
       {"{ type = 'Conv1D', filters = 3, kernel = 3 }", {"write \"conv1d\""}},
-      {"{ type = 'Bidirectional' }", {"add bidirectional=true to a layer lstm or gru"}},
+      {"{ type = 'SimpleRNN', units = 3 }", {"write \"rnn\""}},
+      {"{ type = 'RNN', units = 3 }", {"write \"rnn\""}},
+      {"{ type = 'Bidirectional' }", {"add bidirectional=true to a layer rnn, lstm or gru"}},
       {"{ type = 'conv1d', filters = 3, kernel = 9, padding = 'VALID', input = 'reshape(image, [-1, 8, 8])' "
        "}",
        {"'conv1d_1'", "kernel covers 9 steps, which is more than the 8 of a sequence"}},

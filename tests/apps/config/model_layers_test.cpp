@@ -191,6 +191,35 @@ loss = "mean(nn.dense(output, units=1)) + mean(nn.global_max_pool2d(large))"
     BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
 }
 
+BOOST_AUTO_TEST_CASE(recurrent_layers_have_options_of_their_own) {
+  const std::string text = with_model(R"toml([model]
+layers = [{ type = "rnn", input = "reshape(image, [-1, 8, 8])", units = 6, activation = "relu", sequences = true },
+          { type = "gru", units = 5, reset_after = false, bidirectional = true }]
+[model.graph]
+loss = "mean(nn.dense(output, units=1)) + mean(nn.rnn(reshape(image, [-1, 8, 8]), label, units=2))"
+)toml");
+  const auto config = parse(text);
+  BOOST_REQUIRE_MESSAGE(config.ok(), config.status().text());
+  const std::string weights = weights_of(*config, test::op_library()->ops);
+  for (const char* line :
+       {"rnn_1_weights float[8,6]\n", "rnn_1_recurrent float[6,6]\n", "rnn_1_bias float[6]\n",
+        "gru_2_weights float[6,15]\n", "gru_2_backward_recurrent float[5,15]\n",
+        "gru_2_backward_bias float[15]\n", "loss_rnn_recurrent float[2,2]\n"})
+    BOOST_TEST(weights.find(line) != std::string::npos, line << " is not in\n" << weights);
+  BOOST_TEST(weights.find("recurrent_bias") == std::string::npos);
+  const auto wrong = [&](std::string_view part, std::string_view instead) {
+    std::string changed = text;
+    return mistakes(changed.replace(changed.find(part), part.size(), instead));
+  };
+  BOOST_TEST(wrong("\"relu\"", "\"elu\"").find("model.layers.0.activation: \"elu\" is unknown") !=
+             std::string::npos);
+  BOOST_TEST(wrong("\"rnn\"", "\"lstm\"").find("model.layers.0.activation: unknown key") !=
+             std::string::npos);
+  BOOST_TEST(
+      wrong("units=2", "units=2, activation='elu'").find("activation is 'elu'; it must be tanh or relu") !=
+      std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_in_calls_of_layers_name_layer_and_option) {
   const auto mistake = [](const std::string& expression) {
     const std::string text = mistakes(with_model("[model.graph]\nloss = '" + expression + "'\n"));

@@ -130,6 +130,27 @@ const std::vector<LayerCase>& layer_cases() {
       {"gru",
        {},
        [](const Network& n, Inputs in) { return nn::gru(n, in[0], {.units = 6, .sequences = true}); }},
+      {"gru_reset_before",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::gru(n, in[0], {.units = 6, .sequences = true, .reset_after = false});
+       }},
+      {"gru_reset_before_bidirectional",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::gru(n, in[0], {.units = 6, .bidirectional = true, .reset_after = false});
+       }},
+      {"rnn", {}, [](const Network& n, Inputs in) { return nn::rnn(n, in[0], {.units = 6}); }},
+      {"rnn_relu",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::rnn(n, in[0], {.units = 6, .sequences = true, .activation = "relu"});
+       }},
+      {"rnn_bidirectional",
+       {},
+       [](const Network& n, Inputs in) {
+         return nn::rnn(n, in[0], {.units = 6, .sequences = true, .bidirectional = true});
+       }},
       {"attention",
        {},
        [](const Network& n, Inputs in) { return nn::attention(n, in[0], in[1], {.heads = 2}); }},
@@ -381,6 +402,14 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_fit_the_input_are_refused) {
         return nn::glu(network, scope.constant(Tensor::of<float>({1, 3}, {1, 2, 3})));
       },
       "the input has 3 features; their number must be even");
+  is_refused([&] { return nn::rnn(network, x, {.units = 3, .activation = "elu"}); },
+             "activation is 'elu'; it must be tanh or relu");
+  is_refused([&] { return nn::lstm(network, x, {.units = 3, .activation = "relu"}); },
+             "activation is 'relu'; it must be tanh, and relu is for rnn only");
+  is_refused([&] { return nn::gru(network, x, {.units = 3, .activation = "relu"}); }, "relu is for rnn only");
+  for (const auto layer : {nn::rnn, nn::lstm})
+    is_refused([&] { return layer(network, x, {.units = 3, .reset_after = false}); },
+               "reset_after is false; this is for gru only");
   const Output image = scope.constant(Tensor::of<float>({1, 1, 2, 1}, {1, 2}));
   is_refused(
       [&] {

@@ -17,6 +17,20 @@ constexpr int64_t batch = 3, features = 4, units = 5;
 
 using LayerFunction = Output (*)(const nn::Network&, Output, const nn::Recurrent&);
 
+Output relu_rnn(const nn::Network& network, Output x, const nn::Recurrent& options) {
+  nn::Recurrent changed = options;
+  changed.activation = "relu";
+  return nn::rnn(network, x, changed);
+}
+
+Output gru_that_resets_before(const nn::Network& network, Output x, const nn::Recurrent& options) {
+  nn::Recurrent changed = options;
+  changed.reset_after = false;
+  return nn::gru(network, x, changed);
+}
+
+constexpr LayerFunction all_kinds[] = {nn::rnn, relu_rnn, nn::lstm, nn::gru, gru_that_resets_before};
+
 struct Fixture : LocalGraph {
   std::map<std::string, Output> weights;
 
@@ -54,7 +68,7 @@ struct Fixture : LocalGraph {
 BOOST_FIXTURE_TEST_SUITE(recurrent_layers, Fixture)
 
 BOOST_AUTO_TEST_CASE(loops_compute_what_unrolled_steps_do) {
-  for (const LayerFunction function : {LayerFunction(nn::lstm), LayerFunction(nn::gru)})
+  for (const LayerFunction function : all_kinds)
     for (const bool sequences : {false, true}) {
       weights.clear();
       const Output x = input(6);
@@ -107,12 +121,27 @@ BOOST_AUTO_TEST_CASE(attention_does_not_see_what_stands_behind_the_end_of_its_me
 BOOST_AUTO_TEST_CASE(the_number_of_steps_need_not_be_known) {
   const Output x =
       g.add_one("Placeholder", {}, {{"dtype", f64}, {"shape", PartialShape{batch, unknown_dim, features}}});
-  const Output y = layer(nn::lstm, x, {.units = units});
-  for (const int64_t time : {1, 4}) {
-    const Tensor value = random_doubles(Shape{batch, time, features}, -1, 1);
-    const Output fixed = layer(nn::lstm, g.constant(value), {.units = units});
-    const auto found = value_or_throw(runtime.run(graph, {{x, value}}, {y, fixed}));
-    check_equal({found[0]}, {found[1]});
+  for (const LayerFunction function : all_kinds) {
+    weights.clear();
+    const Output y = layer(function, x, {.units = units});
+    for (const int64_t time : {1, 4}) {
+      const Tensor value = random_doubles(Shape{batch, time, features}, -1, 1);
+      const Output fixed = layer(function, g.constant(value), {.units = units});
+      const auto found = value_or_throw(runtime.run(graph, {{x, value}}, {y, fixed}));
+      check_equal({found[0]}, {found[1]});
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(loops_over_outputs_of_loops_compute_what_unrolled_steps_do) {
+  const Output x = input(4);
+  for (const LayerFunction function : all_kinds) {
+    weights.clear();
+    const auto two_layers = [&](bool loop) {
+      const Output lower = layer(function, x, {.units = features, .sequences = true, .loop = loop});
+      return layer(function, lower, {.units = features, .loop = loop});
+    };
+    check_equal(results(two_layers(true), x), results(two_layers(false), x));
   }
 }
 
@@ -120,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_steps_need_not_be_known) {
 BOOST_AUTO_TEST_CASE(what_stands_behind_the_end_of_a_sequence_does_not_count) {
   const std::vector<int32_t> lengths = {2, 5, 3};
   const Output x = input(5), edge = g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(lengths)));
-  for (const LayerFunction function : {LayerFunction(nn::lstm), LayerFunction(nn::gru)}) {
+  for (const LayerFunction function : all_kinds) {
     weights.clear();
     const Output last = layer(function, x, {.units = units, .lengths = edge});
     const Output all = layer(function, x, {.units = units, .sequences = true, .lengths = edge});
@@ -143,7 +172,7 @@ BOOST_AUTO_TEST_CASE(what_stands_behind_the_end_of_a_sequence_does_not_count) {
 BOOST_AUTO_TEST_CASE(the_second_half_of_both_directions_reads_from_the_end) {
   const std::vector<int32_t> lengths = {2, 5, 3};
   const Output x = input(5), edge = g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(lengths)));
-  for (const LayerFunction function : {LayerFunction(nn::lstm), LayerFunction(nn::gru)}) {
+  for (const LayerFunction function : all_kinds) {
     weights.clear();
     const Output last = layer(function, x, {.units = units, .bidirectional = true, .lengths = edge});
     const Output all =
