@@ -57,7 +57,8 @@ struct RuntimeOptions {
   /// The program's own ops, kernels and services.
   Extensions extensions = {};
 
-  /// The folders that must contain all files that sessions name. Empty: files may be anywhere.
+  /// The folders that must contain all files that graphs and checkpoints of sessions name, also those of other processes. Empty:
+  /// files may be anywhere. What this process writes itself, as export_saved_model() does, may be anywhere.
   std::vector<std::string> roots = {};
   /// The store of files whose paths begin with "s3://". Not set: there are none. `roots` limits them, too.
   std::optional<S3Options> s3 = {};

@@ -1,7 +1,8 @@
 // Writes what a session has trained in forms that other programs read, installed as <troupe/model_export.h>: parts of its graph,
 // with the values that variables have in the session. troupe::load (apps/inference/model.h), TensorFlow and TensorFlow Serving
-// read saved models, many programs read ONNX. Failures are thrown as troupe::Error. Public header; one thread at a time per graph,
-// and no step may change the variables meanwhile.
+// read saved models, many programs read ONNX. This process writes the files, and the program says where: RuntimeOptions::roots
+// limits only what graphs and other processes name. Failures are thrown as troupe::Error. Public header; one thread at a time per
+// graph, and no step may change the variables meanwhile.
 //
 //   troupe::export_saved_model(session, graph, "models/digits/1",
 //                              {{"serving_default", {{{"image", image}}, {{"class", number}}}}});

@@ -23,7 +23,8 @@ typedef struct troupe_runtime_options {
   const troupe_cluster* cluster;
   /// Where a node listens: "0.0.0.0:4242", or "fd:5" for an inherited socket; null: at its endpoint in `cluster`.
   const char* listen;
-  /// The folders that must contain all files that sessions name, also those of other processes; none: files may be anywhere.
+  /// The folders that must contain all files that graphs and checkpoints of sessions name, also those of other processes; none:
+  /// files may be anywhere. What this process exports itself may be anywhere.
   const char* const* roots;
   size_t root_count;
   /// How many GPUs are used, as the devices GPU:0, GPU:1, ...; 0: all that the process sees; -1: none.

@@ -24,19 +24,31 @@ bool lies_under(const fs::path& path, const fs::path& root) {
   return std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first == root.end();
 }
 
+Status check_no_nul(const std::string& path) {
+  if (path.find('\0') == std::string::npos) return {};
+  return invalid_argument("the path '" + path.substr(0, path.find('\0')) + "...' contains a NUL byte");
+}
+
+/// Returns where a folder that must contain all files lies. A folder that is not found is no empty path: all files lie under that.
+fs::path root_at(const std::string& folder) {
+  const std::string what =
+      "the folder '" + folder + "' that must contain all files (RuntimeOptions::roots, --root)";
+  if (folder.empty()) throw Error(invalid_argument(what + " has no name; '.' is the working folder"));
+  throw_if_failed(check_no_nul(folder));
+  std::error_code error;
+  const fs::path root = followed(folder, error).lexically_normal();
+  if (error) throw Error(invalid_argument(what + " cannot be found: " + error.message()));
+  return root.has_filename() ? root : root.parent_path();
+}
+
 }  // namespace
 
 FileRoots::FileRoots(const std::vector<std::string>& folders) {
-  std::error_code error;
-  for (const auto& folder : folders) {
-    const fs::path root = followed(folder, error).lexically_normal();
-    folders_.push_back((root.has_filename() ? root : root.parent_path()).string());
-  }
+  for (const auto& folder : folders) folders_.push_back(root_at(folder).string());
 }
 
 Status FileRoots::check(const std::string& path) const {
-  if (path.find('\0') != std::string::npos)
-    return invalid_argument("the path '" + path.substr(0, path.find('\0')) + "...' contains a NUL byte");
+  TROUPE_RETURN_IF_FAILED(check_no_nul(path));
   if (folders_.empty()) return {};
   const fs::path given(path);
   if (std::ranges::find(given, "..") != given.end())

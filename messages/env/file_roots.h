@@ -10,7 +10,8 @@ namespace troupe {
 
 class FileRoots {
  public:
-  /// Relative folders start at the current working folder. If there are no folders, files may lie anywhere.
+  /// Relative folders start at the current working folder. If there are no folders, files may lie anywhere. Throws Error:
+  /// InvalidArgument, naming the folder, if it cannot be told where one of them lies.
   explicit FileRoots(const std::vector<std::string>& folders = {});
 
   /// Fails with InvalidArgument for a NUL byte, with PermissionDenied for "..", or if its symbolic links lead out of the folders.

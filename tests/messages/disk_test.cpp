@@ -10,6 +10,7 @@
 #include <set>
 
 #include "messages/env/real_disk.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
@@ -126,6 +127,22 @@ BOOST_AUTO_TEST_CASE(a_disk_with_roots_refuses_what_lies_elsewhere) {
     BOOST_TEST((disk.remove(path).code() == Code::PermissionDenied), path);
   }
   BOOST_TEST(!fs::exists(outside.path() + "/new"));
+}
+
+BOOST_AUTO_TEST_CASE(roots_that_lie_nowhere_are_refused) {
+  const test::TemporaryFolder folder;
+  const std::string loop = folder.path() + "/loop";
+  std::filesystem::create_symlink("loop", loop);
+  for (const std::string& root : {std::string(), loop, loop + "/in", folder.path() + std::string("\0x", 2)}) {
+    const Status status = test::failure_of([&] { RealDisk disk(FileRoots({folder.path(), root})); });
+    BOOST_TEST((status.code() == Code::InvalidArgument), root);
+  }
+  BOOST_TEST(test::failure_of([] { FileRoots(std::vector<std::string>{""}); }).text() ==
+             "the folder '' that must contain all files (RuntimeOptions::roots, --root) has no name; "
+             "'.' is the working folder");
+  const FileRoots later({folder.path() + "/later"});  // which need not exist yet
+  BOOST_TEST(later.check(folder.path() + "/later/a").ok());
+  BOOST_TEST(!later.check(folder.path() + "/a").ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_path_is_not_cut_at_a_nul_byte) {

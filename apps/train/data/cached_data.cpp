@@ -15,10 +15,10 @@ namespace troupe::train {
 namespace {
 
 /// Waits until this process alone may write caches in a folder, which ends with the descriptor. Failures are ignored, because
-/// some file systems have no locks.
+/// some file systems have no locks. A link is not followed, because it might lead to a file that the disk refuses.
 Descriptor lock(const std::string& folder) {
   constexpr int mode = 0644;
-  Descriptor file(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode));
+  Descriptor file(::open((folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode));
   while (file.number() >= 0 && ::flock(file.number(), LOCK_EX) != 0 && errno == EINTR) {
   }
   return file;

@@ -223,6 +223,14 @@ BOOST_AUTO_TEST_CASE(the_folder_may_be_given) {
   BOOST_TEST((load({"data.cache=none", "data.cache_dir=x"}).status().code() == Code::InvalidArgument));
 }
 
+BOOST_AUTO_TEST_CASE(the_lock_of_a_folder_makes_no_file_elsewhere) {
+  const std::string elsewhere = folder.path() + "/elsewhere";
+  std::filesystem::create_directories(folder.path() + "/run/cache");
+  std::filesystem::create_symlink(elsewhere, folder.path() + "/run/cache/lock");
+  BOOST_TEST(load().ok());
+  BOOST_TEST(!std::filesystem::exists(elsewhere));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
