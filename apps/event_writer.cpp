@@ -8,6 +8,7 @@
 #include "messages/env/disk.h"
 #include "messages/env/real_disk.h"
 #include "messages/protobuf/fields.h"
+#include "messages/values/held_by.h"
 
 namespace troupe {
 namespace {
@@ -43,13 +44,15 @@ void EventWriter::add_summary(uint64_t step, std::string_view summary) {
     throw Error(
         invalid_argument("the " + std::to_string(summary.size()) +
                          " bytes are no Summary; ops of summaries, such as ScalarSummary, yield one"));
-  const std::lock_guard guard(impl_->lock);
-  throw_if_failed(impl_->file.add_summary(step, summary));
+  Impl& writer = held_by(impl_, "event writer");
+  const std::lock_guard guard(writer.lock);
+  throw_if_failed(writer.file.add_summary(step, summary));
 }
 
 void EventWriter::add_scalars(uint64_t step, const std::vector<std::pair<std::string, double>>& values) {
-  const std::lock_guard guard(impl_->lock);
-  throw_if_failed(impl_->file.add_scalars(step, values));
+  Impl& writer = held_by(impl_, "event writer");
+  const std::lock_guard guard(writer.lock);
+  throw_if_failed(writer.file.add_scalars(step, values));
 }
 
 void EventWriter::add_histograms(uint64_t step, const std::vector<std::pair<std::string, Tensor>>& values) {
@@ -57,28 +60,32 @@ void EventWriter::add_histograms(uint64_t step, const std::vector<std::pair<std:
     if (tensor.dtype() != DType::Float && tensor.dtype() != DType::Double)
       throw Error(invalid_argument("the histogram '" + name + "' is of a tensor " + tensor.signature() +
                                    "; it must be float or double"));
-  const std::lock_guard guard(impl_->lock);
-  throw_if_failed(impl_->file.add_histograms(step, values));
+  Impl& writer = held_by(impl_, "event writer");
+  const std::lock_guard guard(writer.lock);
+  throw_if_failed(writer.file.add_histograms(step, values));
 }
 
 void EventWriter::add_profile(uint64_t step, std::string_view tag,
                               const std::vector<DeviceProfile>& profile) {
   const std::string metadata = observe::run_metadata(profile);
-  const std::lock_guard guard(impl_->lock);
-  throw_if_failed(impl_->file.add_run_metadata(step, tag, metadata));
+  Impl& writer = held_by(impl_, "event writer");
+  const std::lock_guard guard(writer.lock);
+  throw_if_failed(writer.file.add_run_metadata(step, tag, metadata));
 }
 
 void EventWriter::add_start(uint64_t step) {
-  const std::lock_guard guard(impl_->lock);
-  throw_if_failed(impl_->file.add_start(step));
+  Impl& writer = held_by(impl_, "event writer");
+  const std::lock_guard guard(writer.lock);
+  throw_if_failed(writer.file.add_start(step));
 }
 
 void EventWriter::add_graph(const Graph& graph) {
   const std::string bytes = write_graph_def(graph);
-  const std::lock_guard guard(impl_->lock);
-  throw_if_failed(impl_->file.add_graph(bytes));
+  Impl& writer = held_by(impl_, "event writer");
+  const std::lock_guard guard(writer.lock);
+  throw_if_failed(writer.file.add_graph(bytes));
 }
 
-const std::string& EventWriter::path() const { return impl_->file.path(); }
+const std::string& EventWriter::path() const { return held_by(impl_, "event writer").file.path(); }
 
 }  // namespace troupe

@@ -5,6 +5,7 @@
 #include "apps/runs/table_objects.h"
 #include "apps/runs/trained_run.h"
 #include "messages/env/real_disk.h"
+#include "messages/values/held_by.h"
 
 namespace troupe {
 namespace {
@@ -51,13 +52,14 @@ RowModel::RowModel(const Model& model) {
   impl_ = std::make_shared<const Impl>(Impl{model, std::move(table), std::move(columns)});
 }
 
-const std::vector<RowColumn>& RowModel::columns() const { return impl_->columns; }
+const std::vector<RowColumn>& RowModel::columns() const { return held_by(impl_, "model").columns; }
 
 std::map<std::string, Tensor> RowModel::run(std::string_view rows) const {
+  const Impl& held = held_by(impl_, "model");
   const auto [lines, count] = rows_in(rows);
   if (count == 0) throw Error(invalid_argument("there are no rows"));
-  auto values = impl_->model.run(value_or_throw(impl_->table->read(lines, count, "rows")));
-  const auto& outputs = impl_->model.signature().outputs;
+  auto values = held.model.run(value_or_throw(held.table->read(lines, count, "rows")));
+  const auto& outputs = held.model.signature().outputs;
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < values.size(); ++i) results.emplace(outputs[i].name, std::move(values[i]));
   return results;

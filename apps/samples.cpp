@@ -6,6 +6,7 @@
 #include "apps/runs/run_file.h"
 #include "apps/train/data/train_data.h"
 #include "messages/env/real_disk.h"
+#include "messages/values/held_by.h"
 
 namespace troupe {
 
@@ -55,11 +56,11 @@ Samples Samples::parse(const std::string& text, const std::string& part, const s
   return Samples(impl);
 }
 
-int64_t Samples::size() const { return impl_->set->samples(); }
+int64_t Samples::size() const { return held_by(impl_, "set of samples").set->samples(); }
 
 std::vector<SampleColumn> Samples::columns() const {
   std::vector<SampleColumn> columns;
-  for (const data::Column& column : impl_->set->columns().columns()) {
+  for (const data::Column& column : held_by(impl_, "set of samples").set->columns().columns()) {
     const auto dims = column.values.shape().dims();
     std::vector<int64_t> sample;
     if (column.is_ragged()) sample.push_back(unknown_dim);
@@ -79,10 +80,12 @@ SampleBatches Samples::batches(const BatchOptions& options) const {
   return SampleBatches(std::make_shared<SampleBatches::Impl>(SampleBatches::Impl{impl_, std::move(batches)}));
 }
 
-int64_t SampleBatches::per_epoch() const { return impl_->batches->per_epoch(); }
+int64_t SampleBatches::per_epoch() const {
+  return held_by(impl_, "sequence of batches").batches->per_epoch();
+}
 
 std::vector<std::pair<std::string, Tensor>> SampleBatches::at(uint64_t batch) {
-  const data::Dataset samples = value_or_throw(impl_->batches->at(batch));
+  const data::Dataset samples = value_or_throw(held_by(impl_, "sequence of batches").batches->at(batch));
   std::vector<std::pair<std::string, Tensor>> columns;
   for (const data::Column& column : samples.columns()) {
     columns.emplace_back(column.name, column.values);

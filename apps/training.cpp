@@ -19,6 +19,7 @@
 #include "apps/train/data/train_data.h"
 #include "apps/train/trainer.h"
 #include "messages/env/real_disk.h"
+#include "messages/values/held_by.h"
 
 namespace troupe {
 namespace {
@@ -164,14 +165,16 @@ RunFile RunFile::parse(const std::string& text, const std::string& folder,
 }
 
 std::string RunFile::effective() const {
-  return value_or_throw(runs::parse_run_file(impl_->file, impl_->settings)).effective_toml();
+  const Impl& run = held_by(impl_, "run file");
+  return value_or_throw(runs::parse_run_file(run.file, run.settings)).effective_toml();
 }
 
 TrainingOutcome RunFile::train(const TrainingOptions& options) const {
+  const Impl& run = held_by(impl_, "run file");
   throw_if_failed(check(options));
   RealDisk disk;
   auto config = value_or_throw(runs::load_run_file(
-      disk, impl_->file, with_folder(impl_->settings, options.runs.value_or("")), options.resume));
+      disk, run.file, with_folder(run.settings, options.runs.value_or("")), options.resume));
   const auto data = value_or_throw(train::load_data(disk, config));
   auto trainer = value_or_throw(trainer_options(disk, options, config));
   Callbacks callbacks(options, trainer);

@@ -153,7 +153,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
     tensors.push_back(tensor);
   }
   // Checked before the lookup, because an Output of another graph may equal one of a known step.
-  held_by(impl_).check_outputs(key.first, key.second);
+  held_by(impl_, "session").check_outputs(key.first, key.second);
   PreparedStep step;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -169,7 +169,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  held_by(impl_).check_outputs(feeds, fetches);
+  held_by(impl_, "session").check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();
@@ -181,7 +181,7 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
 }
 
 StepDescription Session::describe(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  held_by(impl_).check_outputs(feeds, fetches);
+  held_by(impl_, "session").check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   Draft<wire::DescribeStep> draft;
   write_signature(impl_->parts.graph, feeds, fetches, *draft);
@@ -284,7 +284,7 @@ SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& opti
 
 PendingSave Session::begin_save(const std::string& folder, const SaveOptions& options) {
   throw_if_failed(check_note(options.note));
-  const uint64_t state = held_by(impl_).next_state();
+  const uint64_t state = held_by(impl_, "session").next_state();
   Draft<wire::HoldState> hold;
   hold->setState(state);
   hold->setContainer(as_text(impl_->parts.container));
@@ -315,7 +315,7 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
   // The variables get their devices when a step that contains them is prepared.
-  const std::vector<Output> variables = held_by(impl_).variables();
+  const std::vector<Output> variables = held_by(impl_, "session").variables();
   if (!variables.empty()) prepare({}, variables);
   Draft<wire::RestoreCheckpoint> draft;
   impl_->set_location(*draft, folder);
@@ -325,18 +325,18 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
 }
 
-const Graph& Session::graph() const { return held_by(impl_).parts.graph; }
+const Graph& Session::graph() const { return held_by(impl_, "session").parts.graph; }
 
 std::vector<DeviceDescription> Session::devices() const {
   std::vector<DeviceDescription> devices;
-  for (const WorkerDevices& worker : held_by(impl_).parts.workers)
+  for (const WorkerDevices& worker : held_by(impl_, "session").parts.workers)
     for (const DeviceInfo& device : worker.devices)
       devices.push_back({device.name.text(), device.name.type, device.memory, device.incarnation});
   return devices;
 }
 
 void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
-  Impl& session = held_by(impl_);
+  Impl& session = held_by(impl_, "session");
   const auto signature = [&](const Output& target) {
     session.check_outputs({}, {target});
     return impl_->signature({}, {target}, Impl::Purpose::Step);
@@ -356,7 +356,7 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
 }
 
 void Session::start_queue_runners() {
-  const std::vector<QueueRunner> all = queue_runners(held_by(impl_).parts.graph);
+  const std::vector<QueueRunner> all = queue_runners(held_by(impl_, "session").parts.graph);
   const size_t first = impl_->noted_runners_started.exchange(all.size());
   if (first == all.size()) return;
   try {
@@ -368,7 +368,7 @@ void Session::start_queue_runners() {
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = deadline_after(held_by(impl_).parts.node.env.clock, timeout);
+  const int64_t deadline = deadline_after(held_by(impl_, "session").parts.node.env.clock, timeout);
   std::vector<ActorRef> stopped;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -384,12 +384,12 @@ void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
 }
 
 void Session::cancel() {
-  if (!held_by(impl_).closed.exchange(true))
+  if (!held_by(impl_, "session").closed.exchange(true))
     impl_->engine().send(impl_->parts.master, Draft<wire::CloseSession>().finish());
 }
 
 void Session::close(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = deadline_after(held_by(impl_).parts.node.env.clock, timeout);
+  const int64_t deadline = deadline_after(held_by(impl_, "session").parts.node.env.clock, timeout);
   if (impl_->closed.exchange(true)) return;
   const auto answer =
       impl_->engine().call(impl_->parts.master, Draft<wire::CloseSession>().finish(), deadline);

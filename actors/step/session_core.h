@@ -9,6 +9,7 @@
 #include "actors/net/worker_devices.h"
 #include "actors/step/session.h"
 #include "messages/values/address.h"
+#include "messages/values/held_by.h"
 #include "messages/wire/message.h"
 
 namespace troupe {
@@ -42,13 +43,6 @@ struct SessionParts {
   /// Names the endpoint of the master in the failure of a request, if the master is in another process and was lost.
   Status located(const Status& failure) const;
 };
-
-/// Returns what a session has. Throws FailedPrecondition if it was moved from.
-template <class Impl>
-Impl& held_by(const std::shared_ptr<Impl>& session) {
-  if (!session) throw Error(failed_precondition("the session has been moved to another object"));
-  return *session;
-}
 
 /// Shared by a session and the steps that run.
 struct Session::Impl {

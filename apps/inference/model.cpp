@@ -13,6 +13,7 @@
 #include "devices/cpu_device.h"
 #include "kernels/ops/ragged/splits.h"
 #include "messages/env/real_disk.h"
+#include "messages/values/held_by.h"
 
 namespace troupe {
 namespace {
@@ -157,18 +158,23 @@ struct Model::Impl {
   mutable std::vector<std::optional<inference::ModelFunction>> functions;  ///< by the number of the signature
 };
 
-const std::vector<ModelSignature>& Model::signatures() const { return impl_->signatures; }
+const std::vector<ModelSignature>& Model::signatures() const { return held_by(impl_, "model").signatures; }
 const ModelSignature& Model::signature(std::string_view name) const {
-  return impl_->signatures[impl_->find(name)];
+  const Impl& model = held_by(impl_, "model");
+  return model.signatures[model.find(name)];
 }
-const std::string& Model::source() const { return impl_->values_from; }
+const std::string& Model::source() const { return held_by(impl_, "model").values_from; }
 
-void Model::prepare(std::string_view signature) const { (void)impl_->function(impl_->find(signature)); }
+void Model::prepare(std::string_view signature) const {
+  const Impl& model = held_by(impl_, "model");
+  (void)model.function(model.find(signature));
+}
 
 std::vector<Tensor> Model::run(std::span<const Tensor> inputs, std::string_view signature) const {
-  const size_t number = impl_->find(signature);
-  throw_if_failed(check(impl_->signatures[number], inputs));
-  return value_or_throw(impl_->function(number).run(inputs));
+  const Impl& model = held_by(impl_, "model");
+  const size_t number = model.find(signature);
+  throw_if_failed(check(model.signatures[number], inputs));
+  return value_or_throw(model.function(number).run(inputs));
 }
 
 std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& inputs,

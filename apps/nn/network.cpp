@@ -8,6 +8,7 @@
 #include "apps/nn/activations.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
+#include "messages/values/held_by.h"
 
 namespace troupe::nn {
 namespace {
@@ -96,7 +97,8 @@ Network Network::named(std::string_view name) const {
 std::string Network::unique_name(std::string_view type) const {
   const std::string base = name_.empty() ? std::string(type) : name_;
   std::string name = base;
-  for (int number = 1; !build_->names.insert(prefix_ + name).second; ++number) {
+  auto& names = held_by(build_, "network").names;
+  for (int number = 1; !names.insert(prefix_ + name).second; ++number) {
     if (!name_.empty()) throw Error(invalid_argument("layer '" + prefix_ + name_ + "' exists already"));
     name = base + '_' + std::to_string(number);
   }
@@ -110,49 +112,53 @@ Output Network::weight(Weight weight) const {
   }
   weight.device = device_;
   if (frozen_) weight.trainable = false;
-  auto known = shared_->edges.find(weight.name);
-  if (known == shared_->edges.end())
-    known = shared_->edges.emplace(weight.name, shared_->source(weight)).first;
+  Shared& shared = held_by(shared_, "network");
+  auto known = shared.edges.find(weight.name);
+  if (known == shared.edges.end()) known = shared.edges.emplace(weight.name, shared.source(weight)).first;
   const Output edge = known->second;
   if (scope_.dtype(edge) != weight.dtype || !scope_.shape(edge).compatible_with(weight.shape))
     throw Error(invalid_argument("weight '" + weight.name + "' is " +
                                  signature(scope_.shape(edge), scope_.dtype(edge)) + ", not " +
                                  signature(weight.shape, weight.dtype)));
-  build_->weights.emplace_back(std::move(weight), edge);
+  held_by(build_, "network").weights.emplace_back(std::move(weight), edge);
   return edge;
 }
 
-const std::vector<std::pair<Weight, Output>>& Network::weights() const { return build_->weights; }
+const std::vector<std::pair<Weight, Output>>& Network::weights() const {
+  return held_by(build_, "network").weights;
+}
 
 void Network::partition_tables(std::function<int64_t(const Shape&, DType)> parts) const {
-  shared_->parts_of_table = std::move(parts);
+  held_by(shared_, "network").parts_of_table = std::move(parts);
 }
 
 void Network::freeze(std::function<bool(std::string_view layer)> is_frozen) const {
-  shared_->is_frozen = std::move(is_frozen);
+  held_by(shared_, "network").is_frozen = std::move(is_frozen);
 }
 
-void Network::join_tables() const { shared_->joins_tables = true; }
+void Network::join_tables() const { held_by(shared_, "network").joins_tables = true; }
 
 int64_t Network::parts_of_table(const PartialShape& shape, DType dtype, int64_t wanted) const {
-  if (shared_->joins_tables) return 0;
-  if (wanted != 0 || !shared_->parts_of_table || !shape.fully_known()) return wanted;
-  return shared_->parts_of_table(value_or_throw(shape.to_shape(dtype)), dtype);
+  const Shared& shared = held_by(shared_, "network");
+  if (shared.joins_tables) return 0;
+  if (wanted != 0 || !shared.parts_of_table || !shape.fully_known()) return wanted;
+  return shared.parts_of_table(value_or_throw(shape.to_shape(dtype)), dtype);
 }
 
 void Network::follow(Output weight, Output statistic, double rate) const {
   if (!training()) return;
-  const auto known = std::ranges::find(build_->weights, weight, &std::pair<Weight, Output>::second);
-  if (known == build_->weights.end())
+  Build& build = held_by(build_, "network");
+  const auto known = std::ranges::find(build.weights, weight, &std::pair<Weight, Output>::second);
+  if (known == build.weights.end())
     throw Error(internal("what follows a statistic is no weight of the network"));
-  build_->averages.push_back({known->first, weight, sub(scope_, weight, statistic), rate});
+  build.averages.push_back({known->first, weight, sub(scope_, weight, statistic), rate});
 }
 
-const std::vector<MovingAverage>& Network::averages() const { return build_->averages; }
+const std::vector<MovingAverage>& Network::averages() const { return held_by(build_, "network").averages; }
 
 Output Network::update_averages() const {
   std::vector<Output> updates;
-  for (const MovingAverage& average : build_->averages)
+  for (const MovingAverage& average : held_by(build_, "network").averages)
     updates.push_back(assign_sub(scope_.with_prefix(average.weight.name), average.value,
                                  mul(scope_, average.difference, average.rate)));
   return scope_.group(updates);

@@ -69,6 +69,16 @@ BOOST_AUTO_TEST_CASE(a_tensor_that_has_been_moved_from_is_refused) {
   BOOST_TEST(scalar(step.run({taken}).at(0)) == -1.0f);
 }
 
+BOOST_AUTO_TEST_CASE(a_session_that_was_moved_is_refused) {
+  const Output x = placeholder("x"), y = g.add_one("Neg", {x});
+  Session first = runtime.session(graph), second = std::move(first);
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
+  const Status status = test::failure_of([&] { first.run({{x, Tensor::scalar(1.0f)}}, {y}); });
+  BOOST_TEST((status.code() == Code::FailedPrecondition));
+  BOOST_TEST(status.text() == "the session has been moved to another object");
+  BOOST_TEST(scalar(second.run({{x, Tensor::scalar(1.0f)}}, {y}).at(0)) == -1.0f);
+}
+
 BOOST_AUTO_TEST_CASE(a_description_says_where_nodes_run_and_what_was_ignored) {
   const Output x = placeholder("x");
   const Output on_gpu = g.with_device("/device:GPU:7").with_name("product").add_one("Mul", {x, x});

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <thread>
 
@@ -76,6 +77,26 @@ BOOST_AUTO_TEST_CASE(models_of_tensorflow) {
       golden.check(model.run(golden.inputs));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_was_moved_is_refused) {
+  Model first = load(models + "functions");
+  const Model second = std::move(first);
+  const std::vector<std::function<void()>> calls = {
+      // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+      [&] { (void)first.signatures(); },
+      [&] { (void)first.signature(); },
+      [&] { (void)first.source(); },
+      [&] { first.prepare(); },
+      [&] { (void)first.run(std::vector<Tensor>()); },
+      [&] { (void)first.run(Tensors()); }};
+  // NOLINTEND(bugprone-use-after-move)
+  for (const auto& call : calls) {
+    BOOST_TEST((failure_of(call).code() == Code::FailedPrecondition));
+    BOOST_TEST(failure_of(call).text() == "the model has been moved to another object");
+  }
+  const Golden golden("functions");
+  golden.check(second.run(golden.inputs));
 }
 
 BOOST_AUTO_TEST_CASE(signatures_say_what_a_model_takes_and_yields) {

@@ -12,6 +12,7 @@
 #include "apps/nn/activations.h"
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/golden_values.h"
 #include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
@@ -416,6 +417,23 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_fit_the_input_are_refused) {
         return nn::upsample2d(network, image, {.size = {1, int64_t{1} << 30}});
       },
       "images that are 2 wide or high can grow 1073741823-fold at most");
+}
+
+BOOST_AUTO_TEST_CASE(a_network_that_was_moved_is_refused) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output x = placeholder(g, f32, {-1, 3});
+  nn::Network first(g);
+  nn::dense(first, x, {.units = 2});
+  const nn::Network second = std::move(first);
+  // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
+  const std::vector<std::function<void()>> calls = {
+      [&] { nn::dense(first, x, {.units = 2}); }, [&] { (void)first.weights(); },
+      [&] { first.join_tables(); }, [&] { (void)first.update_averages(); }};
+  // NOLINTEND(bugprone-use-after-move)
+  for (const auto& call : calls)
+    BOOST_TEST(failure_of(call).text() == "the network has been moved to another object");
+  BOOST_TEST(second.weights().size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float) {

@@ -150,6 +150,11 @@ BOOST_AUTO_TEST_CASE(trained_and_exported_models_take_texts) {
       rows.run("{\"text\": \"good not dull but unheard\"}\n\n{}\n{\"text\": [\"boring\"]}\n");
   BOOST_TEST(difference(of_rows.at("probabilities"), expected, {0, 0}) == "");
   BOOST_TEST(failure_of([&] { (void)rows.run(" \n"); }).text() == "there are no rows");
+  RowModel moved = rows;
+  const RowModel other = std::move(moved);
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
+  BOOST_TEST(says(failure_of([&] { (void)moved.run("{}"); }).text(), "the model has been moved"));
+  BOOST_TEST(other.columns().size() == 1u);
   const std::string file = folder.write("new.tsv", "good\tgood not dull but unheard\nbad\t\nbad\tboring\n");
   const auto of_file = predict(trained_model, {.files = {file}, .outputs = {"probabilities"}});
   BOOST_TEST(of_file.size() == 1u);
