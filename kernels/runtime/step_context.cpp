@@ -133,7 +133,7 @@ void StepContext::begin_profile() {
 }
 
 void StepContext::run(Activation activation) {
-  if (!info_.profiled) return carry_out(activation);
+  if (!info_.profiled || is_skipped(activation)) return carry_out(activation);
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < input_count(activation); ++i)
     if (const Slot& slot = inputs(activation)[i]; slot.kind == Slot::Kind::Value)
@@ -148,7 +148,7 @@ void StepContext::run(Activation activation) {
 
 void StepContext::carry_out(Activation activation) {
   const PreparedNode& node = nodes_[activation.node];
-  if (activation.dead() && !node.runs_dead) return run_dead(activation, node);
+  if (is_skipped(activation)) return skip(activation);
   if (node.takes_handles && !read_handles(activation, node)) return;
   switch (node.action) {
     case Action::Nothing: return state_.done(activation, NoValues{{*this}});
@@ -182,7 +182,7 @@ void StepContext::feed(Activation activation, const PreparedNode& node) {
   state_.done(activation, FeedValues{{*this}, value});
 }
 
-void StepContext::run_dead(Activation activation, const PreparedNode&) {
+void StepContext::skip(Activation activation) {
   clear_inputs(activation);
   state_.done(activation, NoValues{{*this}});
 }

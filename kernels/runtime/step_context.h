@@ -57,7 +57,11 @@ class StepContext {
   void run(Activation activation);
   void carry_out(Activation activation);
   GpuRange range_of(const PreparedNode& node) const;
-  void run_dead(Activation activation, const PreparedNode& node);
+  /// Returns whether a node does not run because it is dead.
+  bool is_skipped(Activation activation) const {
+    return activation.dead() && !nodes_[activation.node].runs_dead;
+  }
+  void skip(Activation activation);
   void feed(Activation activation, const PreparedNode& node);
   void forward(Activation activation);
   void run_switch(Activation activation);

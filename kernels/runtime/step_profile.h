@@ -10,7 +10,7 @@ namespace troupe {
 
 struct StepProfile {
   struct NodeWork {
-    uint32_t runs = 0;  ///< how often the node ran, runs with dead inputs included
+    uint32_t runs = 0;  ///< how often the node ran; dead nodes do not run, apart from transfers and fetches
     /// The time of its kernel and of passing on its outputs, on a GPU that of its kernel there; for a request, the time until it
     /// was sent.
     int64_t nanoseconds = 0;

@@ -344,6 +344,7 @@ BOOST_AUTO_TEST_CASE(a_profile_tells_what_ran_and_how_long) {
                                                   "/job:worker/replica:0/task:0/device:CPU:0"}),
              boost::test_tools::per_element());
   BOOST_TEST(runs["Less"] == 6u);
+  BOOST_TEST(runs["Add"] == 5u);  // it is dead in the iteration after the last one
   BOOST_TEST(runs["AddN"] == 1u);
   BOOST_TEST(runs["feed"] == 1u);
   BOOST_TEST(runs["fetch"] == 1u);
