@@ -11,7 +11,8 @@ namespace py = pybind11;
 namespace {
 
 nn::Ragged ragged(const ScopeHandle& scope, const py::object& values, const py::object& row_splits) {
-  return {as_output(scope, values, DType::Invalid), as_output(scope, row_splits, DType::Invalid)};
+  return nn::ragged::from_row_splits(scope.scope, as_output(scope, values, DType::Invalid),
+                                     as_output(scope, row_splits, DType::Invalid));
 }
 
 void bind_row_function(py::module_& module, const char* name,

@@ -245,6 +245,16 @@ def test_rows_of_different_lengths(session):
     assert session.run(nn.row_spread([7.0, 8.0, 9.0], values, splits)).tolist() == [7, 7, 9]
 
 
+@pytest.mark.parametrize("splits, what", [([1, 3], "begins with"), ([0, 2], "ends with"), ([0, 2, 1, 3], "falls from")])
+def test_splits_that_do_not_fit_the_values_are_refused(session, splits, what):
+    values = np.array([3.0, 1.0, 5.0], np.float32)
+    for function in nn.row_lengths, nn.row_sum, nn.row_mean, nn.row_max, nn.row_min, nn.row_softmax:
+        with pytest.raises(troupe.InvalidArgumentError, match=what):
+            session.run(function(values, splits))
+    with pytest.raises(troupe.InvalidArgumentError, match=what):
+        session.run(nn.row_spread(np.zeros(len(splits) - 1), values, splits))
+
+
 def test_local_response_normalization(session):
     x = np.random.default_rng(2).normal(size=(1, 2, 2, 6)).astype(np.float32)
     near = np.array([[abs(i - j) <= 2 for i in range(6)] for j in range(6)], np.float32)

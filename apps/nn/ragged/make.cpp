@@ -7,18 +7,42 @@ namespace {
 /// Makes a matrix of one row, as the ops that search in sorted lists take it.
 Output as_row(const Scope& s, Output vector) { return expand_dims(s, vector, 0); }
 
+Output text(const Scope& scope, const std::string& value) {
+  return scope.constant(Tensor::scalar<std::string>(value));
+}
+
+Output check_begin(const Scope& scope, Output splits) {
+  const Output begin = slice(scope, splits, {0}, {1});
+  return assert_that(scope, all(scope, equal(scope, begin, 0)),
+                     {text(scope, "row_splits must begin with 0, but begins with"), begin});
+}
+
+Output check_end(const Scope& scope, Output splits, Output size) {
+  const Output end = slice(scope, reverse(scope, splits, {0}), {0}, {1});
+  return assert_that(scope, all(scope, equal(scope, end, size)),
+                     {text(scope, "row_splits must end with the number of values,"), size,
+                      text(scope, "but ends with"), end});
+}
+
+/// An error shows the first positions of splits that are less than the ones before, and both.
+Output check_no_fall(const Scope& scope, Output splits) {
+  const Output earlier = part(scope, splits, 0, 1), later = part(scope, splits, 1, 0);
+  const Output falls = less(scope, later, earlier);
+  const Output places = reshape(scope, scope.add_one("Where", {falls}), {-1});
+  return assert_that(scope, logical_not(scope, any(scope, falls)),
+                     {text(scope, "row_splits must not fall, but at the positions"), add(scope, places, 1),
+                      text(scope, "falls from"), gather(scope, earlier, places), text(scope, "to"),
+                      gather(scope, later, places)});
+}
+
 }  // namespace
 
 Ragged from_row_splits(const Scope& scope, Output values, Output row_splits) {
   const DType dtype = index_type(scope, row_splits, "from_row_splits");
-  const Output ends = concat(
-      scope, {slice(scope, row_splits, {0}, {1}), slice(scope, reverse(scope, row_splits, {0}), {0}, {1})},
-      0);
-  const Output whole = pad(scope, expand_dims(scope, first_size(scope, values, dtype), 0), {{1, 0}});
-  return {values, checked(scope, row_splits,
-                          {equal(scope, ends, whole), greater_equal(scope, part(scope, row_splits, 1, 0),
-                                                                    part(scope, row_splits, 0, 1))},
-                          {row_splits, whole})};
+  const std::vector<Output> checks = {check_begin(scope, row_splits),
+                                      check_end(scope, row_splits, first_size(scope, values, dtype)),
+                                      check_no_fall(scope, row_splits)};
+  return {values, scope.with_control(checks).add_one("Identity", {row_splits})};
 }
 
 Ragged from_lengths(const Scope& scope, Output values, Output lengths) {

@@ -423,7 +423,8 @@ def hard_swish(x: TensorLike) -> Output:
 
 def row_lengths(values: TensorLike, row_splits: TensorLike) -> Output:
     """The length of each row, [rows], of rows of different lengths: row i has the values row_splits[i] to row_splits[i + 1] - 1 of
-    `values` [values, ...]. So do the next functions take rows; `row_splits` [rows + 1] is int32 or int64."""
+    `values` [values, ...]. So do the next functions take rows; `row_splits` [rows + 1] is int32 or int64. Steps raise
+    InvalidArgumentError unless it begins with 0, never falls, and ends with the number of values."""
     return _troupe.row_lengths(current_scope(values, row_splits), values, row_splits)
 
 

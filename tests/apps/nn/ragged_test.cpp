@@ -104,8 +104,17 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_the_values_is_refused) {
   const auto refused = [&](const Ragged& x) {
     BOOST_TEST((failure(x.row_splits).code() == Code::InvalidArgument));
   };
-  for (const auto& wrong : {integers({0, 2}), integers({1, 6}), integers({0, 4, 3, 6}), integers({0, 7})})
-    refused(ragged::from_row_splits(g, values, g.constant(wrong)));
+  const auto says = [&](const Tensor& wrong, const std::string& what) {
+    const Status status = failure(ragged::from_row_splits(g, values, g.constant(wrong)).row_splits);
+    BOOST_TEST((status.code() == Code::InvalidArgument));
+    BOOST_TEST(status.text() == "assertion failed: [row_splits must " + what);
+  };
+  says(integers({1, 6}), "begin with 0, but begins with] [1]");
+  says(integers({-1, 6}), "begin with 0, but begins with] [-1]");
+  says(integers({0, 2}), "end with the number of values,] [6] [but ends with] [2]");
+  says(integers({0, 7}), "end with the number of values,] [6] [but ends with] [7]");
+  says(integers({0, 4, 3, 6}), "not fall, but at the positions] [2] [falls from] [4] [to] [3]");
+  says(integers({0, 4, 3, 5, 1, 6}), "not fall, but at the positions] [2 4] [falls from] [4 5] [to] [3 1]");
   for (const auto& lengths : {integers({6, 1}), integers({7, -1}), integers({})})
     refused(ragged::from_lengths(g, values, g.constant(lengths)));
   const Output rows = g.constant(Tensor::scalar<int64_t>(3));
