@@ -7,6 +7,16 @@
 namespace troupe::data {
 namespace {
 
+/// Says how samples have several numbers that are to be predicted, which cannot be labels.
+std::string advice_on_labels(std::string_view format) {
+  if (format == "npy") return "; format npz takes several arrays of any shape: data.arrays";
+  if (format != "npz") return {};
+  return "; an array with several numbers for each sample is listed in data.arrays, as features are, and the "
+         "loss names it; then data.label is \"none\" or names another array. data.inputs.label.shape does "
+         "not "
+         "make it a label";
+}
+
 Status check(std::string_view format, const std::vector<StoredArray>& arrays) {
   for (const StoredArray& array : arrays) {
     if (array.dims.empty())
@@ -17,8 +27,8 @@ Status check(std::string_view format, const std::vector<StoredArray>& arrays) {
       return data_loss(array.name + ": samples have type " + std::string(name(array.dtype)) +
                        "; expected bools, integers or floats");
     if (array.column == label_column && array.dims.size() != 1)
-      return data_loss(array.name + ": labels have shape " + text_of(array.dims) + "; expected rank 1" +
-                       (format == "npz" ? "; an array that data.arrays names may have any shape" : ""));
+      return data_loss(array.name + ": labels have shape " + text_of(array.dims) +
+                       "; expected rank 1, a number for each sample" + advice_on_labels(format));
     if (const StoredArray& first = arrays.front(); array.dims[0] != first.dims[0])
       return data_loss(array.name + ": " + std::to_string(array.dims[0]) +
                        (array.column == label_column ? " labels" : " rows") + " for the " +

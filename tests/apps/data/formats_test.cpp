@@ -264,7 +264,8 @@ BOOST_AUTO_TEST_CASE(anything_damaged_is_refused) {
              "f: the array has rank 0; its first dimension must count the samples");
   BOOST_TEST(read("idx", idx(0x08, {0, 28, 28}, ""))->samples() == 0);
   const std::string one = idx(0x08, {1}, "a");
-  BOOST_TEST(text(one, idx(0x08, {1, 2}, "ab")) == "l: labels have shape [1,2]; expected rank 1");
+  BOOST_TEST(text(one, idx(0x08, {1, 2}, "ab")) ==
+             "l: labels have shape [1,2]; expected rank 1, a number for each sample");
   BOOST_TEST(text(one, idx(0x0d, {1}, "abcd")) == "l: labels have type float; expected integers");
   BOOST_TEST(text(one, idx(0x08, {2}, "ab")) == "l: 2 labels for the 1 samples of f");
 }
@@ -329,7 +330,18 @@ BOOST_AUTO_TEST_CASE(an_archive_has_arrays_of_any_name_and_shape) {
              "f: the archive has no array 'z'; its arrays: mask, x, y; data.arrays names others");
   BOOST_TEST(
       failure({{"arrays", std::vector<std::string>{"x"}}, {"label", "mask"}}) ==
-      "f:mask: labels have shape [2,2]; expected rank 1; an array that data.arrays names may have any shape");
+      "f:mask: labels have shape [2,2]; expected rank 1, a number for each sample; an array with several "
+      "numbers for each sample is listed in data.arrays, as features are, and the loss names it; then "
+      "data.label is \"none\" or names another array. data.inputs.label.shape does not make it a label");
+  // Which is what works.
+  const auto several =
+      read("npz", archive, {}, {{"arrays", std::vector<std::string>{"x", "mask"}}, {"label", "none"}});
+  BOOST_TEST_REQUIRE(several.ok());
+  BOOST_TEST(identical(*several->find("mask"), masks));
+  BOOST_TEST(
+      read("npy", value_or_throw(write_npy(masks)), value_or_throw(write_npy(masks))).status().text() ==
+      "l: labels have shape [2,2]; expected rank 1, a number for each sample; format npz takes several "
+      "arrays of any shape: data.arrays");
   const auto refused = [](const FormatOptions& options) {
     return find_format("npz")->check(options).has_value();
   };
