@@ -27,7 +27,7 @@ Result<std::vector<NpzMember>> npz_members(const std::shared_ptr<InputFile>& arc
 
 /// Returns the arrays in the bytes of an archive by name. Fails as npz_members() and read_npy() do; errors name `file`.
 Result<std::map<std::string, Tensor>> read_npz(std::string_view bytes, const std::string& file);
-/// Returns the bytes of an archive. Fails as write_npy() does, and with Unimplemented if the archive exceeds 4 GiB.
+/// Returns the bytes of an archive. Fails as write_npy() does.
 Result<std::string> write_npz(const std::map<std::string, Tensor>& arrays);
 
 }  // namespace troupe::data

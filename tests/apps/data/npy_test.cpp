@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "apps/data/arrays/npz_writer.h"
 #include "tests/support/project_files.h"
 #include "tests/support/run_op.h"
 
@@ -169,6 +170,53 @@ BOOST_AUTO_TEST_CASE(an_archive_of_large_arrays_is_read) {
   BOOST_TEST(identical(value_or_throw(read_npz(archive, "x.npz")).at("image"), array));
   for (size_t size = 0; size < archive.size(); ++size)
     BOOST_TEST_REQUIRE(!read_npz(archive.substr(0, size), "x.npz").ok());
+}
+
+/// Writes arrays as if four bytes held only numbers below `wide_from`.
+std::string written(const std::map<std::string, Tensor>& arrays, uint32_t wide_from) {
+  std::string bytes;
+  NpzWriter archive(
+      [&](std::string_view more) {
+        bytes += more;
+        return Status();
+      },
+      wide_from);
+  for (const auto& [name, tensor] : arrays) {
+    throw_if_failed(archive.begin(name));
+    throw_if_failed(archive.add(value_or_throw(write_npy(tensor))));
+    throw_if_failed(archive.end());
+  }
+  throw_if_failed(archive.finish());
+  return bytes;
+}
+
+// Of "large", only the size is wide from 500 on; of "small", which is behind it, only the place.
+BOOST_AUTO_TEST_CASE(numbers_that_four_bytes_do_not_hold_are_written_as_zip64) {
+  const std::map<std::string, Tensor> arrays = {
+      {"large", Tensor::of<double>(Shape{50}, std::vector<double>(50, 3))},
+      {"small", Tensor::vector<int32_t>({1, 2})}};
+  for (const uint32_t wide_from : {0u, 2u, 300u, 500u, 700u, UINT32_MAX}) {
+    const std::string archive = written(arrays, wide_from);
+    const auto read = value_or_throw(read_npz(archive, "x.npz"));
+    BOOST_TEST_REQUIRE(read.size() == 2u);
+    for (const auto& [name, tensor] : arrays) BOOST_TEST(identical(read.at(name), tensor), name);
+    const bool is_wide = wide_from != UINT32_MAX;
+    BOOST_TEST((archive.find("PK\6\6") != std::string::npos) == is_wide, wide_from);
+    const size_t directory = archive.find("PK\1\2");
+    BOOST_TEST((archive.substr(directory + 20, 4) == "\xff\xff\xff\xff") == (is_wide && wide_from != 700u));
+    for (size_t size = 0; size < archive.size(); ++size)
+      BOOST_TEST_REQUIRE(!read_npz(archive.substr(0, size), "x.npz").ok());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_archive_may_have_more_members_than_two_bytes_count) {
+  constexpr size_t members = 65536;
+  std::map<std::string, Tensor> arrays;
+  for (size_t i = 0; i < members; ++i)
+    arrays.emplace(std::to_string(i), Tensor::scalar(static_cast<int32_t>(i)));
+  const auto read = value_or_throw(read_npz(value_or_throw(write_npz(arrays)), "x.npz"));
+  BOOST_TEST_REQUIRE(read.size() == members);
+  BOOST_TEST(read.at("65535").item<int32_t>() == 65535);
 }
 
 // A change of any byte of an archive, except for padding, leads to an error or to another array.
