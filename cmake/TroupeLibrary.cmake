@@ -115,6 +115,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/c/checkpoint.h
   apps/c/cluster.h
   apps/c/graph.h
+  apps/c/inference.h
   apps/c/model.h
   apps/c/model_export.h
   apps/c/partial_run.h
@@ -163,9 +164,9 @@ function(troupe_shared_library target name export)
   add_library(troupe::${export} ALIAS ${target})
 endfunction()
 troupe_shared_library(troupe_library troupe troupe
-  messages graph devices kernels checkpoint_files actors nn data interop inference training c)
+  messages graph devices kernels checkpoint_files actors nn data interop inference inference_c training c)
 troupe_shared_library(troupe_inference_library troupe_inference inference
-  messages graph devices kernels checkpoint_files interop inference)
+  messages graph devices kernels checkpoint_files interop inference inference_c)
 target_sources(troupe_inference_library PRIVATE $<TARGET_OBJECTS:troupe_inference_graph_def>)
 
 option(TROUPE_INSTALL "Install Troupe with this project" ${PROJECT_IS_TOP_LEVEL})

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "apps/c/handles.h"
+#include "apps/c/calls.h"
 
 namespace troupe::c {
 namespace {

@@ -1,6 +1,8 @@
 #include "apps/c/tensor.h"
 
-#include "apps/c/handles.h"
+#include <memory>
+
+#include "apps/c/calls.h"
 
 namespace troupe::c {
 namespace {

@@ -28,7 +28,7 @@ static int classify(const char* folder) {
   const void* class = NULL;
   size_t bytes = 0;
   const bool done =
-      troupe_model_load(folder, 0, &model) == TROUPE_OK &&
+      troupe_model_load(folder, NULL, &model) == TROUPE_OK &&
       troupe_tensor_create(TROUPE_FLOAT, dims, 2, pixels, sizeof pixels, &image) == TROUPE_OK &&
       troupe_model_run(model, NULL, (const troupe_tensor* const[]){image}, 1, results, 2) == TROUPE_OK &&
       troupe_tensor_data(results[0], &class, &bytes) == TROUPE_OK;

@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/model_export.h include/troupe/row_model.h include/troupe/samples.h include/troupe/cluster_file.h include/troupe/runtime_metrics.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/model_export.h include/troupe/row_model.h include/troupe/samples.h include/troupe/cluster_file.h include/troupe/runtime_metrics.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/c/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"
@@ -94,6 +94,8 @@ tail -1 "$work/out" | grep -qx "takes image" && grep -q "^accuracy = 0\.9" "$wor
 [ -e "$work/runs/digits/001/result.json" ] || fail "run_file leaves no run"
 run "$work/embed/digits" "$source/examples/digits.toml" "$work/c_digits"
 tail -1 "$work/out" | grep -qE "^class [0-9]$" || { cat "$work/out" >&2; fail "digits computes no class"; }
+run "$work/embed/classify" "$work/c_digits/digits/001"
+grep -qx "takes image" "$work/out" && tail -1 "$work/out" | grep -qE "^class [0-9]$" || { cat "$work/out" >&2; fail "classify computes no class"; }
 run "$work/embed/ops"  # Swish at -1, 0 and 1, then its derivative
 [ "$(tr '\n' ' ' <"$work/out")" = "-0.268941 0 0.731059 0.0723295 0.5 0.927671 " ] || { cat "$work/out" >&2; fail "ops is wrong"; }
 run "$work/embed/service"
@@ -123,6 +125,8 @@ pkgconfig "$compiler" "-std=c++20 $flags" troupe-inference "$source/examples/emb
 run "$work/pkgconfig" "$source/tests/golden/models/functions"
 pkgconfig "$(option CMAKE_C_COMPILER)" "-std=c11 $flags" troupe "$here/consumer/c_nulls.c"
 run "$work/pkgconfig"
+pkgconfig "$(option CMAKE_C_COMPILER)" "-std=c11 $flags" troupe-inference "$source/examples/embed/classify.c"
+run "$work/pkgconfig" "$work/c_digits/digits/001"
 mv "$work/moved" "$prefix"
 
 build_consumer "$here/consumer" consumer
@@ -132,6 +136,7 @@ run "$work/consumer/c_graphs"
 run "$work/consumer/c_sessions" "$work/c_checkpoints"
 mkdir "$work/c_cluster"
 run "$work/consumer/c_clusters" "$prefix/bin/troupe" "$work/c_cluster"
+run "$work/consumer/c_inference" "$source/tests/golden/models/functions"
 run "$work/consumer/c_models" "$source/examples/digits.toml" "$work/c_runs"
 run "$work/consumer/late" "$library" "${library%/*}/libtroupe_inference.so"
 

@@ -2,6 +2,8 @@
 #include <stdint.h>
 #include <threads.h>
 
+#include <troupe/c/troupe.h>
+
 #include "check.h"
 
 static int released;

@@ -1,6 +1,8 @@
 // The C interface of run files and trained models: trains, and computes in several threads.   c_models RUN_FILE FOLDER
 #include <threads.h>
 
+#include <troupe/c/troupe.h>
+
 #include "check.h"
 
 struct watch {
@@ -83,7 +85,7 @@ static void mistakes(const char* path) {
   FAILS(troupe_run_file_parse("epochs = 3", ".", NULL, 0, &file), TROUPE_INVALID_ARGUMENT, "epochs");
   EXPECT(file == NULL);
   troupe_model* model = NULL;
-  FAILS(troupe_model_load("absent", 1, &model), TROUPE_NOT_FOUND, "absent");
+  FAILS(troupe_model_load("absent", NULL, &model), TROUPE_NOT_FOUND, "absent");
 }
 
 /// Computes the class of a sample many times.
@@ -112,7 +114,8 @@ static void models(const char* folder) {
   size_t inputs, outputs, count;
   troupe_model_tensor tensor;
   const char* name;
-  OK(troupe_model_load(folder, 2, &model));
+  const troupe_model_options options = {.size = sizeof options, .threads = 2};
+  OK(troupe_model_load(folder, &options, &model));
   OK(troupe_model_signature_count(model, &count));
   OK(troupe_model_signature(model, 0, &name));
   EXPECT(count == 2 && strcmp(name, "evaluate") == 0);

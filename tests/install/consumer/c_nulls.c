@@ -1,4 +1,6 @@
 // Each function of the C interface refuses null pointers, and options without a size. Says nothing when all is well.
+#include <troupe/c/troupe.h>
+
 #include "check.h"
 
 #define REFUSED(call) EXPECT((call) == TROUPE_INVALID_ARGUMENT && *troupe_error_message())
@@ -70,13 +72,18 @@ static void handles(void) {
   REFUSED(troupe_partial_run_continue(NULL, NULL, NULL));
   REFUSED(troupe_session_cancel(NULL));
   REFUSED(troupe_session_close(NULL, 0));
-  REFUSED(troupe_model_load(NULL, 0, NULL));
+  REFUSED(troupe_model_load(NULL, NULL, NULL));
+  REFUSED(troupe_model_load("absent", NULL, NULL));
+  REFUSED(troupe_model_source(NULL, NULL));
   REFUSED(troupe_model_signature_count(NULL, NULL));
   REFUSED(troupe_model_signature(NULL, 0, NULL));
+  REFUSED(troupe_model_method(NULL, NULL, NULL));
   REFUSED(troupe_model_counts(NULL, NULL, NULL, NULL));
   REFUSED(troupe_model_input(NULL, NULL, 0, NULL));
   REFUSED(troupe_model_output(NULL, NULL, 0, NULL));
+  REFUSED(troupe_model_prepare(NULL, NULL));
   REFUSED(troupe_model_run(NULL, NULL, NULL, 1, NULL, 1));
+  REFUSED(troupe_model_run_named(NULL, NULL, NULL, NULL, 1, NULL, NULL, 1));
   REFUSED(troupe_run_file_read(NULL, NULL, 1, NULL));
   REFUSED(troupe_run_file_parse(NULL, NULL, NULL, 1, NULL));
   REFUSED(troupe_train(NULL, NULL, NULL));

@@ -1,5 +1,7 @@
 // The C interface of what sessions do beside steps: checkpoints, partial runs, queue runners, timelines. The argument is a folder for
 // the checkpoints. Says nothing when all is well.
+#include <troupe/c/troupe.h>
+
 #include "check.h"
 
 // Attributes, and constants.
@@ -242,7 +244,7 @@ static void exports(const char* folder) {
 
   troupe_model* model;
   troupe_tensor *const input = scalar(2), *results[2];
-  OK(troupe_model_load(models, 1, &model));
+  OK(troupe_model_load(models, NULL, &model));
   const troupe_tensor* const inputs[] = {input};
   OK(troupe_model_run(model, NULL, inputs, 1, results, 2));
   EXPECT(number(results[0]) == 3 && number(results[1]) == 1);

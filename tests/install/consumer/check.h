@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <troupe/c/troupe.h>
+#include <troupe/c/status.h>
 
 #define EXPECT(holds)                                                                         \
   do {                                                                                        \

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <troupe/c/troupe.h>
+
 #include "check.h"
 
 #define PS "/job:ps/replica:0/task:0"
