@@ -42,7 +42,7 @@ Headers sharing_headers(const AccessOptions& options, const std::string& origin)
 HttpAnswer permission() {
   HttpAnswer answer{200, {}};
   answer.headers = {{"Access-Control-Allow-Methods", "GET, POST"},
-                    {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
+                    {"Access-Control-Allow-Headers", "Authorization, Content-Encoding, Content-Type"},
                     {"Access-Control-Max-Age", "3600"}};
   return answer;
 }

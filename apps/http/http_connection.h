@@ -29,6 +29,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 
+#include "apps/http/gzip.h"
 #include "apps/http/http_server.h"
 #include "apps/http/request_body.h"
 
@@ -153,10 +154,11 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     beast::http::async_read_header(
         stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, size_t) {
           if (error || self->parser_->is_done()) return self->has_read(error);
-          if (const auto encoding = self->parser_->get()[beast::http::field::content_encoding];
-              !encoding.empty() && !beast::iequals(encoding, "identity"))
-            return self->refuse(415, "the body has the Content-Encoding '" + std::string(encoding) +
-                                         "'; bodies must be sent as they are");
+          const std::string encoding(self->parser_->get()[beast::http::field::content_encoding]);
+          if (is_gzip(encoding))
+            self->parser_->get().body().decompress(self->shared_->options.max_body);
+          else if (!encoding.empty() && !beast::iequals(encoding, "identity"))
+            return self->refuse_encoding(encoding);
           if (beast::iequals(self->parser_->get()[beast::http::field::expect], "100-continue"))
             return self->invite();
           self->read_body();
@@ -180,8 +182,13 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
 
   void has_read(error_code error) {
     wants_head_ = parser_->get().method() == beast::http::verb::head;
+    const CountedBytes& body = parser_->get().body();
     if (error == beast::http::error::body_limit)
-      return refuse(413, "the body has more than " + std::to_string(shared_->options.max_body) + " bytes");
+      return refuse(413, "the body has more than " + std::to_string(shared_->options.max_body) + " bytes" +
+                             (body.is_compressed() ? " when it is decompressed" : ""));
+    if (error == boost::system::errc::bad_message && body.is_compressed())
+      return refuse(400,
+                    "the body is no gzip, as its Content-Encoding says, or it is damaged: " + body.damage());
     if (error == boost::system::errc::not_enough_memory)
       return refuse(503, "the requests in progress leave no room for this one: together they may have " +
                              std::to_string(shared_->bodies.limit()) + " bytes");
@@ -193,6 +200,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     lowest().expires_never();
     auto& message = parser_->get();
     keeps_alive_ = message.keep_alive();
+    takes_gzip_ = accepts_gzip(std::string(message[beast::http::field::accept_encoding]));
     const auto method = wants_head_ ? to_string(beast::http::verb::get) : message.method_string();
     const auto header = [&](beast::http::field name) { return std::string(message[name]); };
     HttpRequest request{std::string(method),
@@ -205,7 +213,8 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   }
 
   void handle(HttpRequest&& request) try {
-    handler_(std::move(request), [self = this->shared_from_this()](HttpAnswer answer) {
+    handler_(std::move(request), [self = this->shared_from_this(), gzip = takes_gzip_](HttpAnswer answer) {
+      compress(answer, gzip);
       asio::post(self->stream_.get_executor(),
                  [self, answer = std::move(answer)]() mutable { self->answer(std::move(answer)); });
     });
@@ -213,9 +222,16 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     refuse(500, error.what());
   }
 
-  void refuse(unsigned status, const std::string& why) {
+  void refuse(unsigned status, const std::string& why) { refuse(error_answer(status, why)); }
+  void refuse(HttpAnswer refused) {
     keeps_alive_ = false;
-    answer(error_answer(status, why));
+    answer(std::move(refused));
+  }
+  void refuse_encoding(const std::string& encoding) {
+    HttpAnswer refused = error_answer(
+        415, "the body has the Content-Encoding '" + encoding + "'; it must be gzip, or identity: none");
+    refused.headers.emplace_back("Accept-Encoding", "gzip, identity");
+    refuse(std::move(refused));
   }
 
   void answer(HttpAnswer answer) {
@@ -231,7 +247,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     message.version(11);
     message.result(answer.status);
     message.set(beast::http::field::content_type, answer.content_type);
-    for (const auto& [name, value] : answer.headers) message.set(name, value);
+    for (const auto& [name, value] : answer.headers) message.insert(name, value);  // some occur twice
     message.keep_alive(keeps_alive_ && !shared_->stopping && !answer.more);
   }
 
@@ -324,6 +340,7 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
   std::array<char, 4096> drained_{};
   bool keeps_alive_ = true;
   bool busy_ = false;        ///< a request is in progress
+  bool takes_gzip_ = false;  ///< the client of the request in progress takes answers of gzip
   bool wants_head_ = false;  ///< the request is HEAD: the answer is the one to GET, without its body
 };
 

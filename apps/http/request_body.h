@@ -1,18 +1,24 @@
 // RequestBody: the body of a request as Beast reads it. It grows with the bytes that come, never with the length that a client
-// announces, and counts against a limit for the requests of all connections. Included by http_connection.h alone.
+// announces, and counts against a limit for the requests of all connections. A body of gzip is decompressed as it comes. Included
+// by http_connection.h alone.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/buffers_range.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/optional.hpp>
 #include <boost/system/error_code.hpp>
+
+#include "messages/records/decompressor.h"
 
 namespace troupe::http {
 
@@ -37,8 +43,8 @@ class BodyBudget {
   std::atomic<uint64_t> taken_{0};
 };
 
-/// The bytes of a body. They count until this object is destroyed, also those that release() has returned: what is made of them
-/// takes memory, too, until the request has been answered.
+/// The bytes of a body, decompressed if need be. They count until this object is destroyed, also those that release() has returned:
+/// what is made of them takes memory, too, until the request has been answered.
 class CountedBytes {
  public:
   CountedBytes() = default;
@@ -50,24 +56,68 @@ class CountedBytes {
 
   /// Called first. The budget must outlive this object.
   void count_in(BodyBudget& budget) { budget_ = &budget; }
-  /// Returns false, with nothing appended, if the budget or the memory has no room.
-  bool append(const char* bytes, size_t count) noexcept try {
-    if (!budget_->take(count)) return false;
-    counted_ += count;
-    text_.append(bytes, count);
-    return true;
+  /// What comes is gzip, and becomes at most so many bytes.
+  void decompress(uint64_t most) {
+    decompressor_ = make_decompressor(Compression::Gzip);
+    most_ = most;
+    is_compressed_ = true;
+  }
+  bool is_compressed() const { return is_compressed_; }
+  /// Returns what is wrong with compressed bytes after bad_message.
+  const std::string& damage() const { return damage_; }
+
+  /// Takes the next bytes. Fails with not_enough_memory if the budget or the memory has no room, with Beast's body_limit if the
+  /// decompressed bytes are too many, and with bad_message if the compressed ones are damaged.
+  boost::system::error_code append(const char* bytes, size_t count) noexcept try {
+    if (!decompressor_) return add(bytes, count);
+    std::array<char, 16 << 10> piece;
+    decompressor_->feed({bytes, count});
+    for (;;) {
+      const auto written = decompressor_->decompress(piece);
+      if (!written) return refused(written.status());
+      if (*written == 0) return {};
+      if (*written > most_ - text_.size()) return make_error_code(boost::beast::http::error::body_limit);
+      if (const auto error = add(piece.data(), *written)) return error;
+    }
   } catch (const std::bad_alloc&) {
-    return false;
+    return no_room();
+  }
+  /// Called after the last bytes. Fails with bad_message if compressed ones are cut off.
+  boost::system::error_code finish() noexcept try {
+    const auto decompressor = std::move(decompressor_);
+    return !decompressor || decompressor->has_ended() ? boost::system::error_code()
+                                                      : refused(data_loss("it is cut off"));
+  } catch (const std::bad_alloc&) {
+    return no_room();
   }
   std::string release() { return std::move(text_); }
 
  private:
+  static boost::system::error_code no_room() noexcept {
+    return make_error_code(boost::system::errc::not_enough_memory);
+  }
+  boost::system::error_code add(const char* bytes, size_t count) {
+    if (!budget_->take(count)) return no_room();
+    counted_ += count;
+    text_.append(bytes, count);
+    return {};
+  }
+  boost::system::error_code refused(const Status& status) {
+    if (status.code() == Code::ResourceExhausted) return no_room();
+    damage_ = status.text();
+    return make_error_code(boost::system::errc::bad_message);
+  }
+
   BodyBudget* budget_ = nullptr;
   uint64_t counted_ = 0;
   std::string text_;
+  std::unique_ptr<Decompressor> decompressor_;  ///< null: the bytes come as they are, or all have come
+  uint64_t most_ = 0;                           ///< decompressed bytes
+  bool is_compressed_ = false;
+  std::string damage_;
 };
 
-/// A Body of Beast for reading alone. It fails with boost::system::errc::not_enough_memory.
+/// A Body of Beast for reading alone. It fails as CountedBytes does.
 struct RequestBody {
   using value_type = CountedBytes;
 
@@ -82,15 +132,13 @@ struct RequestBody {
       std::size_t done = 0;
       error = {};
       for (const boost::asio::const_buffer part : boost::beast::buffers_range_ref(buffers)) {
-        if (!body_.append(static_cast<const char*>(part.data()), part.size())) {
-          error = make_error_code(boost::system::errc::not_enough_memory);
-          break;
-        }
+        error = body_.append(static_cast<const char*>(part.data()), part.size());
+        if (error) break;
         done += part.size();
       }
       return done;
     }
-    static void finish(boost::system::error_code& error) { error = {}; }
+    void finish(boost::system::error_code& error) { error = body_.finish(); }
 
    private:
     value_type& body_;

@@ -89,7 +89,8 @@ BOOST_AUTO_TEST_CASE(browsers_ask_without_a_token) {
   BOOST_TEST(permission.status == 200u);
   BOOST_TEST(permission.body.empty());
   BOOST_TEST(permission.headers[http::field::access_control_allow_methods] == "GET, POST");
-  BOOST_TEST(permission.headers[http::field::access_control_allow_headers] == "Authorization, Content-Type");
+  BOOST_TEST(permission.headers[http::field::access_control_allow_headers] ==
+             "Authorization, Content-Encoding, Content-Type");
   BOOST_TEST(client.get("/models").status == 401u);  // on the same connection
   client.set(http::field::origin, "https://b.example");
   BOOST_TEST(client.ask(http::verb::options, "/models").status == 401u);

@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "messages/records/decompressor.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/http/http_client.h"
 #include "tests/apps/train/digits_runs.h"
 #include "tests/support/comes_true.h"
+#include "tests/support/compressed.h"
 #include "tests/support/project_files.h"
 
 namespace troupe::serve_test {
@@ -320,13 +322,23 @@ BOOST_AUTO_TEST_CASE(large_requests_are_refused) {
   BOOST_TEST(client.read().status == 413u);
 }
 
-BOOST_AUTO_TEST_CASE(encoded_bodies_are_refused) {
+BOOST_AUTO_TEST_CASE(requests_and_answers_may_be_compressed) {
   serve();
-  Plain client(port);
-  asio::write(client.stream(),
-              asio::buffer(std::string("POST ") + predict +
-                           " HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"));
-  BOOST_TEST(client.read().status == 415u);
+  Plain client(port), compressing(port), strange(port);
+  compressing.set(http::field::content_encoding, "gzip");
+  compressing.set(http::field::accept_encoding, "gzip");
+  const Answer plain = client.post(predict, digits(100));
+  const Answer answer = compressing.post(predict, test::compressed(digits(100), Compression::Gzip));
+  BOOST_TEST(answer.status == 200u, answer.body);
+  BOOST_TEST(answer.headers[http::field::content_encoding] == "gzip");
+  std::string text(plain.body.size() + 1, '\0');
+  const auto decompressor = make_decompressor(Compression::Gzip);
+  decompressor->feed(answer.body);
+  text.resize(value_or_throw(decompressor->decompress(text)));
+  BOOST_TEST(text == plain.body);
+  BOOST_TEST(compressing.post(predict, digits(1)).status == 400u);
+  strange.set(http::field::content_encoding, "br");
+  BOOST_TEST(strange.post(predict, digits(1)).status == 415u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_http_is_refused) {
