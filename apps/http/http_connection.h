@@ -298,11 +298,19 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     lowest().expires_after(shared_->options.idle_timeout);
     beast::http::async_write(stream_, message_, [self = this->shared_from_this()](error_code error, size_t) {
       if (error) return;
-      if (self->message_.keep_alive())
+      const bool stays = self->message_.keep_alive();
+      self->drop_answer();
+      if (stays)
         self->read();
       else
         self->close();
     });
+  }
+
+  /// Gives back the memory of an answer, which may be large: the next request may come late or never.
+  void drop_answer() {
+    std::string none;
+    message_.body().swap(none);  // assigning an empty string would keep the memory
   }
 
   void close() {

@@ -1,6 +1,7 @@
 // An HttpServer with small handlers: what clients receive, and what the server survives.
 #include <boost/test/unit_test.hpp>
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "apps/http/http_server.h"
 #include "messages/records/decompressor.h"
 #include "tests/apps/http/http_client.h"
+#include "tests/support/comes_true.h"
 #include "tests/support/compressed.h"
 
 namespace troupe::test::http_server_test {
@@ -54,6 +56,12 @@ size_t address_space() {
   size_t pages = 0;
   status >> pages;
   return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Returns how many bytes this process has allocated and not freed.
+size_t allocated() {
+  const struct mallinfo2 heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
 }
 
 /// Lets this process open no more files while it exists. Those that are open stay open.
@@ -166,6 +174,19 @@ BOOST_AUTO_TEST_CASE(all_requests_together_have_a_limit) {
   reply({200, "late"});
   BOOST_TEST(slow.read().body == "late");
   BOOST_TEST(post().body == "600");
+}
+
+BOOST_AUTO_TEST_CASE(idle_connections_keep_no_answers) {
+  constexpr size_t large = size_t{7} << 20, clients_with_answers = 8;
+  const auto serving = started([](const server::HttpRequest&, const server::HttpReply& reply) {
+    reply({200, std::string(large, 'x')});
+  });
+  std::list<Plain> clients;
+  const size_t before = allocated();
+  for (size_t i = 0; i < clients_with_answers; ++i)
+    BOOST_TEST(clients.emplace_back(serving->port()).get("/").body.size() == large);
+  BOOST_TEST(comes_true([&] { return allocated() < before + large; }));
+  BOOST_TEST(serving->connections() == clients_with_answers);
 }
 
 BOOST_AUTO_TEST_CASE(bodies_of_gzip_are_decompressed) {
