@@ -174,10 +174,15 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
                              });
   }
 
+  /// Beast reads at most as many bytes at once as the buffer has room for.
   void read_body() {
-    beast::http::async_read(
-        stream_, buffer_, *parser_,
-        [self = this->shared_from_this()](error_code error, size_t) { self->has_read(error); });
+    constexpr uint64_t most = 64 << 10;
+    buffer_.reserve(std::min(parser_->content_length_remaining().value_or(most), most));
+    beast::http::async_read(stream_, buffer_, *parser_,
+                            [self = this->shared_from_this()](error_code error, size_t) {
+                              self->buffer_.shrink_to_fit();
+                              self->has_read(error);
+                            });
   }
 
   void has_read(error_code error) {
