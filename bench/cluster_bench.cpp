@@ -24,7 +24,7 @@
 #include "apps/nn/optimizer.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
-#include "tests/support/listening_socket.h"
+#include "tests/support/net/listening_socket.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "graph/build/control_flow.h"
-#include "tests/support/local_host.h"
+#include "tests/support/net/local_host.h"
 
 namespace troupe {
 namespace {

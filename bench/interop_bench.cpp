@@ -8,7 +8,7 @@
 #include "apps/interop/read_graph.h"
 #include "apps/interop/write_graph.h"
 #include "kernels/core/kernel.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test {
 namespace {

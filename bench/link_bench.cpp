@@ -28,8 +28,8 @@
 #include "devices/caching_allocator.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/wire/message_reader.h"
-#include "tests/support/certificates.h"
-#include "tests/support/listening_socket.h"
+#include "tests/support/net/certificates.h"
+#include "tests/support/net/listening_socket.h"
 
 namespace troupe {
 namespace {

@@ -5,7 +5,7 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/message_reader.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe {
 namespace {

@@ -1,6 +1,6 @@
 # Kernels of GPUs: the files kernels/ops/*/*.cu. With TROUPE_CUDA, nvcc compiles them and a runtime uses the GPUs of its machine. Without
 # it, the C++ compiler compiles them for the host, and only the tests run them there (kernels/gpu/launch.h). With EMULATED, every
-# program has a GPU that is emulated on the host (tests/support/emulated_gpu.cpp), to try whole programs on a machine without a GPU.
+# program has a GPU that is emulated on the host (tests/support/gpu/emulated_gpu.cpp), to try whole programs on a machine without a GPU.
 set(TROUPE_CUDA AUTO CACHE STRING "Compute on GPUs of NVIDIA: AUTO (where nvcc and a GPU are), ON, OFF; EMULATED: on the host")
 set_property(CACHE TROUPE_CUDA PROPERTY STRINGS AUTO ON OFF EMULATED)
 set(TROUPE_CUDA_FOUND OFF)

@@ -1,7 +1,7 @@
 // GpuCommunicator: connects a GPU of this process with GPUs of other processes, so that they exchange tensors without the memory of
 // the hosts: NCCL (devices/cuda/nccl_communicator.h), or for emulated GPUs memory that the processes share
-// (tests/support/emulated_communicator.h). All members make it with one id, and run the same exchanges in the same order. Made by
-// GpuQueue::make_communicator(), and owned by the caller; any thread may use it.
+// (tests/support/gpu/emulated_communicator.h). All members make it with one id, and run the same exchanges in the same order. Made
+// by GpuQueue::make_communicator(), and owned by the caller; any thread may use it.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,8 @@ Result<RunFileText> read_run_file(Disk& disk, const std::string& path);
 Result<config::RunConfig> parse_run_file(const RunFileText& file, const std::vector<std::string>& settings);
 
 /// Returns the content of a run file with `settings`, such as "train.max_epochs=3", and with what it leaves to be computed from the
-/// data (apps/train/data/fit_data.h). `resume` is the run to go on with, whose values are used instead; empty: none, "auto": the newest
-/// one of this name. Fails as parse_run_file() and fit_data() do.
+/// data (apps/train/data/fit_data.h). `resume` is the run to go on with, whose values are used instead; empty: none, "auto": the
+/// newest one of this name. Fails as parse_run_file() and fit_data() do.
 Result<config::RunConfig> load_run_file(Disk& disk, const RunFileText& file,
                                         std::vector<std::string> settings, const std::string& resume = {});
 

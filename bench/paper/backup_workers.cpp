@@ -11,8 +11,8 @@
 #include "graph/build/scope.h"
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_client.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_client.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe {
 namespace {

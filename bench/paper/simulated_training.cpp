@@ -2,10 +2,10 @@
 // train`; the time is that which the work of each process takes this processor, and given costs of frames.
 // bench/paper/simulate.py measures the costs and compares the results with real runs.
 //   simulated_training FILE|- WORKERS ROUNDS [COST=VALUE...] [KEY=VALUE...]
-// A cost is work, frame, byte, wire, cores or together (tests/support/simulated_processors.h), delay, the nanoseconds that a frame
-// is on its way, or servers, the number of parameter servers (1); a key is one of the run file. Mode "allreduce" has no servers.
-// Without a file (-) the rounds are null steps of bench/cluster_bench.cpp. Prints the seconds, frames and bytes of a round. One
-// thread.
+// A cost is work, frame, byte, wire, cores or together (tests/support/simulation/simulated_processors.h), delay, the nanoseconds
+// that a frame is on its way, or servers, the number of parameter servers (1); a key is one of the run file. Mode "allreduce" has
+// no servers. Without a file (-) the rounds are null steps of bench/cluster_bench.cpp. Prints the seconds, frames and bytes of a
+// round. One thread.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -19,10 +19,10 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/samples.h"
-#include "tests/support/simulated_client.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_client.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe {
 namespace {

@@ -11,7 +11,7 @@
 #include "kernels/loops/weighted_mean.h"
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/listening_socket.h"
+#include "tests/support/net/listening_socket.h"
 
 namespace troupe::allreduce_steps_test {
 namespace {

@@ -6,7 +6,7 @@
 #include "messages/schemas/batch.capnp.h"
 #include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::batch_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "actors/net/tls.h"
-#include "tests/support/certificates.h"
+#include "tests/support/net/certificates.h"
 
 namespace troupe::certificate_files_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "messages/values/crc32c.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulation/simulated_disk.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::checkpoint_files_test {

@@ -10,7 +10,7 @@
 #include "graph/build/scope.h"
 #include "tests/support/delayed_device.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::checkpoint_test {

@@ -17,11 +17,11 @@
 #include "actors/runtime_impl.h"
 #include "graph/build/scope.h"
 #include "messages/schemas/queue.capnp.h"
-#include "tests/support/certificates.h"
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/listening_socket.h"
-#include "tests/support/slow_proxy.h"
+#include "tests/support/net/certificates.h"
+#include "tests/support/net/listening_socket.h"
+#include "tests/support/net/slow_proxy.h"
 
 namespace troupe::cluster_test {
 namespace {

@@ -14,7 +14,7 @@
 #include "graph/passes/learned_placement.h"
 #include "graph/passes/step_simulation.h"
 #include "kernels/constructors.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::device_choice_test {
 namespace {

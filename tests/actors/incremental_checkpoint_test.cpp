@@ -4,7 +4,7 @@
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "graph/build/scope.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::incremental_checkpoint_test {
 namespace {

@@ -11,7 +11,7 @@
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/message_reader.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe::link_test {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "devices/caching_allocator.h"
-#include "tests/support/two_networks.h"
+#include "tests/support/net/two_networks.h"
 
 namespace troupe::loans_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "messages/schemas/queue.capnp.h"
 #include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::test {
 

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "graph/build/scope.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::random_steps_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "messages/schemas/reader.capnp.h"
 #include "messages/schemas/waiting.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::reader_test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "messages/schemas/registrar.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::registrar_test {
 namespace {

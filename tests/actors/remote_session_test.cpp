@@ -19,10 +19,10 @@
 #include "messages/schemas/sessions.capnp.h"
 #include "messages/schemas/worker.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/certificates.h"
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/listening_socket.h"
+#include "tests/support/net/certificates.h"
+#include "tests/support/net/listening_socket.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::remote_session_test {

@@ -16,7 +16,7 @@
 #include "messages/schemas/replicas.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::replicas_test {
 namespace {

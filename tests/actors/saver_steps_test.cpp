@@ -12,9 +12,9 @@
 #include "messages/schemas/saver.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::saver_steps_test {

@@ -8,7 +8,7 @@
 #include "messages/schemas/session.capnp.h"
 #include "messages/schemas/sessions.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::session_server_test {
 namespace {

@@ -6,7 +6,7 @@
 #include "messages/schemas/checkpoint.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::session_state_test {

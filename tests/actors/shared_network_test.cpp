@@ -14,7 +14,7 @@
 #include <fstream>
 
 #include "actors/net/shared_memory.h"
-#include "tests/support/two_networks.h"
+#include "tests/support/net/two_networks.h"
 
 namespace troupe::shared_network_test {
 namespace {

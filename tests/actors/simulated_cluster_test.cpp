@@ -1,6 +1,6 @@
 // Whole clusters of the real actors in one thread: sessions over several nodes, and how they end when nodes and connections are
 // lost.
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -7,9 +7,9 @@
 #include "graph/build/control_flow.h"
 #include "graph/build/scope.h"
 #include "messages/schemas/worker.capnp.h"
-#include "tests/support/damaged_frame.h"
+#include "tests/support/net/damaged_frame.h"
 #include "tests/support/seeds.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe::simulated_damage_test {
 namespace {

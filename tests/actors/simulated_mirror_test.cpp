@@ -10,8 +10,8 @@
 #include "messages/schemas/mirror.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/seeds.h"
-#include "tests/support/simulated_cluster.h"
-#include "tests/support/simulated_faults.h"
+#include "tests/support/simulation/simulated_cluster.h"
+#include "tests/support/simulation/simulated_faults.h"
 
 namespace troupe::simulated_mirror_test {
 namespace {

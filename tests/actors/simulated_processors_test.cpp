@@ -1,12 +1,12 @@
 // Simulations whose processors take time: computations share cores, messages go before them, and frames cost what they are said to.
-#include "tests/support/simulated_processors.h"
+#include "tests/support/simulation/simulated_processors.h"
 
 #include <boost/test/unit_test.hpp>
 
 #include <array>
 
 #include "graph/build/scope.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe::test::simulated_processors_test {
 namespace {

@@ -9,8 +9,8 @@
 #include "messages/schemas/rounds.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/seeds.h"
-#include "tests/support/simulated_cluster.h"
-#include "tests/support/simulated_faults.h"
+#include "tests/support/simulation/simulated_cluster.h"
+#include "tests/support/simulation/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::simulated_replicas_test {

@@ -7,8 +7,8 @@
 
 #include "graph/build/scope.h"
 #include "tests/support/seeds.h"
-#include "tests/support/simulated_cluster.h"
-#include "tests/support/simulated_faults.h"
+#include "tests/support/simulation/simulated_cluster.h"
+#include "tests/support/simulation/simulated_faults.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::simulated_training_test {

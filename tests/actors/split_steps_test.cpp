@@ -10,7 +10,7 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::split_steps_test {
 namespace {

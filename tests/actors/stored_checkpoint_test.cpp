@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "messages/objects/s3_disk.h"
-#include "tests/support/s3_server.h"
+#include "tests/support/net/s3_server.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::stored_checkpoint_test {

@@ -11,7 +11,7 @@
 #include "messages/schemas/supervisor.capnp.h"
 #include "messages/wire/wire.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::supervisor_test {
 namespace {

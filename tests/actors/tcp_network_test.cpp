@@ -8,7 +8,7 @@
 
 #include "messages/schemas/link.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/two_networks.h"
+#include "tests/support/net/two_networks.h"
 
 namespace troupe::tcp_network_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <csignal>
 
-#include "tests/support/two_networks.h"
+#include "tests/support/net/two_networks.h"
 
 namespace troupe::transports_test {
 namespace {

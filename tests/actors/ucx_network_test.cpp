@@ -13,7 +13,7 @@
 #include "actors/net/offers.h"
 #include "actors/net/outgoing_pieces.h"
 #include "actors/net/ucx_worker.h"
-#include "tests/support/two_networks.h"
+#include "tests/support/net/two_networks.h"
 
 namespace troupe::ucx_network_test {
 namespace {

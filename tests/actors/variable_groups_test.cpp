@@ -19,7 +19,7 @@
 #include "messages/schemas/supervisor.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 #include "tests/support/whole_checkpoint.h"
 
 namespace troupe::variable_groups_test {

@@ -9,7 +9,7 @@
 #include "messages/schemas/mirror.capnp.h"
 #include "messages/schemas/variable.capnp.h"
 #include "messages/wire/wire.h"
-#include "tests/support/simulated_node.h"
+#include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::variable_test {
 namespace {

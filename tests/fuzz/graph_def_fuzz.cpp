@@ -2,7 +2,7 @@
 // again. For libFuzzer (tests/fuzz/CMakeLists.txt).
 #include "apps/interop/read_graph.h"
 #include "apps/interop/write_graph.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {  // NOLINT: libFuzzer's name
   using namespace troupe;

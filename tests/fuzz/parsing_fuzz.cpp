@@ -4,7 +4,7 @@
 
 #include "devices/pool.h"
 #include "graph/build/scope.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "kernels/gpu/compiled.h"
 #include "tests/gpu/elementwise_programs.h"
-#include "tests/support/gpu_library.h"
-#include "tests/support/run_on_device.h"
-#include "tests/support/test_gpu.h"
+#include "tests/support/gpu/gpu_library.h"
+#include "tests/support/gpu/test_gpu.h"
+#include "tests/support/ops/run_on_device.h"
 
 namespace troupe::test::compiled_programs_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "graph/build/scope.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
-#include "tests/support/gpu_runtime.h"
+#include "tests/support/gpu/gpu_runtime.h"
 
 namespace troupe::test {
 

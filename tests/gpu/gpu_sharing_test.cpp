@@ -14,8 +14,8 @@
 #include "devices/transfer.h"
 #include "tests/gpu/gpu_machine.h"
 #include "tests/support/comes_true.h"
-#include "tests/support/listening_socket.h"
-#include "tests/support/two_networks.h"
+#include "tests/support/net/listening_socket.h"
+#include "tests/support/net/two_networks.h"
 
 namespace troupe::test::gpu_sharing_test {
 namespace {

@@ -7,7 +7,7 @@
 #include "kernels/constructors.h"
 #include "kernels/core/checked_kernel.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/gpu_runtime.h"
+#include "tests/support/gpu/gpu_runtime.h"
 
 namespace troupe::test::lost_gpu_test {
 namespace {

@@ -4,7 +4,7 @@
 #include "apps/inference/graph_def.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test::graph_def_test {
 

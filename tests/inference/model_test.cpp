@@ -14,8 +14,8 @@
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/golden_values.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/project_files.h"
 #include "tests/support/temporary_folder.h"
 

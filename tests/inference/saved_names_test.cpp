@@ -6,7 +6,7 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/project_files.h"
 
 namespace troupe::test::saved_names_test {

@@ -12,8 +12,8 @@
 #include "messages/tensor_files/saved_slices.h"
 #include "messages/tensor_files/sorted_table.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::bundle_test {

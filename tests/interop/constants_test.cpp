@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/interop/graph_file.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::constants_test {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/golden/golden_case.h"
 #include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::golden::golden_coverage_test {
 namespace {

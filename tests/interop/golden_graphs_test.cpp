@@ -4,8 +4,8 @@
 
 #include "actors/runtime.h"
 #include "tests/interop/graph_file.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::test::golden_graphs_test {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "apps/interop/read_graph.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test {
 

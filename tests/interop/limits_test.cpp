@@ -3,7 +3,7 @@
 
 #include "apps/interop/write_graph.h"
 #include "tests/interop/graph_file.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::limits_test {
 namespace {

@@ -10,8 +10,8 @@
 #include "messages/env/real_disk.h"
 #include "messages/tensor_files/sorted_table.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 #include "tests/support/sorted_table_bytes.h"
 #include "tests/support/temporary_folder.h"
 

@@ -15,8 +15,8 @@
 #include "messages/env/real_disk.h"
 #include "tests/interop/graph_file.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::test::start_up_test {

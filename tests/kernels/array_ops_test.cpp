@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/constructors.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::array_ops_test {
 namespace {

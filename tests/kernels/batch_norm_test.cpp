@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test::batch_norm_test {
 namespace {

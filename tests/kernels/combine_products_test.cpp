@@ -8,7 +8,7 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/kernels/subgraph_runner.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::combine_products_test {
 namespace {

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::constant_test {
 namespace {

@@ -5,7 +5,7 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/says.h"
 
 namespace troupe::test::constructors_test {

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/partitioned_runtime.h"
 
 namespace troupe::control_flow_test {

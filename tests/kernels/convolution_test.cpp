@@ -6,7 +6,7 @@
 
 #include "kernels/loops/cast.h"
 #include "kernels/loops/winograd.h"
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::convolution_test {
 namespace {

@@ -2,7 +2,7 @@
 // are orthonormal. The signs and phases of these columns are arbitrary.
 #include <boost/test/unit_test.hpp>
 
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test::decompositions_test {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "graph/build/scope.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_case.h"
+#include "tests/support/net/local_host.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test::distributions_test {
 namespace {

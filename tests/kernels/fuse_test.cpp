@@ -6,9 +6,9 @@
 
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_case.h"
-#include "tests/support/run_op.h"
+#include "tests/support/net/local_host.h"
+#include "tests/support/ops/op_case.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::fuse_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "graph/build/scope.h"
 #include "graph/passes/subgraph.h"
 #include "kernels/constructors.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test::fuse_updates_test {
 namespace {

@@ -4,10 +4,10 @@
 #include <charconv>
 #include <set>
 
-#include "tests/support/golden_values.h"
-#include "tests/support/op_coverage.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/op_coverage.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::golden_test {
 namespace {

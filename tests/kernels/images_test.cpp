@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::images_test {
 namespace {

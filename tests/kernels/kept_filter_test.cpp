@@ -7,9 +7,9 @@
 
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_case.h"
-#include "tests/support/run_op.h"
+#include "tests/support/net/local_host.h"
+#include "tests/support/ops/op_case.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::kept_filter_test {
 namespace {

@@ -6,7 +6,7 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_graph.h"
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test::layer_norm_test {
 namespace {

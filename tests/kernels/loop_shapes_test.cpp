@@ -11,7 +11,7 @@
 #include "graph/passes/symbolic_shapes.h"
 #include "kernels/constructors.h"
 #include "tests/kernels/subgraph_runner.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::loop_shapes_test {
 namespace {

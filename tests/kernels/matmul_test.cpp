@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "kernels/loops/gemm.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::matmul_test {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "kernels/face/constructors_header.h"
 #include "kernels/face/ops_document.h"
-#include "tests/support/gpu_library.h"
-#include "tests/support/op_library.h"
+#include "tests/support/gpu/gpu_library.h"
+#include "tests/support/ops/op_library.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::op_faces_test {
 

@@ -7,9 +7,9 @@
 #include "devices/flush_denormals.h"
 #include "graph/build/host_integers.h"
 #include "tests/kernels/cases/all_cases.h"
-#include "tests/support/gpu_library.h"
-#include "tests/support/gradient_check.h"
-#include "tests/support/op_coverage.h"
+#include "tests/support/gpu/gpu_library.h"
+#include "tests/support/ops/gradient_check.h"
+#include "tests/support/ops/op_coverage.h"
 
 namespace troupe::test::op_table_test {
 namespace {

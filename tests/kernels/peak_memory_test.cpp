@@ -8,7 +8,7 @@
 #include "graph/build/known_shapes.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_graph.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::peak_memory_test {
 namespace {

@@ -6,8 +6,8 @@
 #include "graph/build/control_flow.h"
 #include "graph/build/functions.h"
 #include "kernels/constructors.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
+#include "tests/support/net/local_host.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::pure_function_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kernels/loops/philox.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::random_test {
 namespace {

@@ -7,7 +7,7 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/local_graph.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::recomputation_test {
 namespace {

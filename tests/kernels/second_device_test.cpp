@@ -11,8 +11,8 @@
 #include "kernels/ops/array/unique.h"
 #include "kernels/ops/math/matmul.h"
 #include "tests/support/delayed_device.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
+#include "tests/support/net/local_host.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test::second_device_test {
 namespace {

@@ -10,7 +10,7 @@
 #include "graph/passes/fuse.h"
 #include "kernels/constructors.h"
 #include "tests/kernels/subgraph_runner.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::simplify_run_test {
 namespace {

@@ -4,7 +4,7 @@
 #include "graph/build/gradients.h"
 #include "graph/build/scope.h"
 #include "tests/support/local_graph.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::state_ops_test {
 namespace {

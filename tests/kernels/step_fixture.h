@@ -6,7 +6,7 @@
 
 #include "graph/build/control_flow.h"
 #include "kernels/runtime/step_runner.h"
-#include "tests/support/local_host.h"
+#include "tests/support/net/local_host.h"
 
 namespace troupe::test {
 

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::strided_copy_test {
 namespace {

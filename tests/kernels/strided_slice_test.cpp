@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/constructors.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::strided_slice_test {
 namespace {

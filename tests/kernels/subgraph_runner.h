@@ -4,8 +4,8 @@
 #include "graph/passes/partition.h"
 #include "graph/passes/simplify.h"
 #include "kernels/runtime/evaluate.h"
-#include "tests/support/local_host.h"
-#include "tests/support/op_library.h"
+#include "tests/support/net/local_host.h"
+#include "tests/support/ops/op_library.h"
 
 namespace troupe::test {
 

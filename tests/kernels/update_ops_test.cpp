@@ -4,7 +4,7 @@
 
 #include "graph/build/scope.h"
 #include "kernels/runtime/apply_update.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::update_ops_test {
 namespace {

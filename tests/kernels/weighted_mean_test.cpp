@@ -7,7 +7,7 @@
 #include <random>
 
 #include "kernels/loops/weighted_rows.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::weighted_mean_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/says.h"
 
 namespace troupe::test::windows_test {

@@ -10,7 +10,7 @@
 #include "messages/env/real_disk.h"
 #include "messages/tensor_files/bundle.h"
 #include "tests/messages/stored_samples.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulation/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::bundle_writer_test {

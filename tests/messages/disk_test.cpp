@@ -11,7 +11,7 @@
 
 #include "messages/env/real_disk.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulation/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::disk_test {

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "messages/env/real_disk.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulation/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::glob_test {

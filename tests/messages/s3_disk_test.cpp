@@ -11,7 +11,7 @@
 #include "messages/env/real_disk.h"
 #include "messages/objects/file_places.h"
 #include "messages/objects/s3_client.h"
-#include "tests/support/s3_server.h"
+#include "tests/support/net/s3_server.h"
 
 namespace troupe::s3_disk_test {
 namespace {

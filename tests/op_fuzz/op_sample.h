@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tests/op_fuzz/choices.h"
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::fuzz {
 

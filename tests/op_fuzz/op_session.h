@@ -6,7 +6,7 @@
 
 #include "graph/build/scope.h"
 #include "tests/op_fuzz/op_sample.h"
-#include "tests/support/local_host.h"
+#include "tests/support/net/local_host.h"
 
 namespace troupe::fuzz {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "graph/passes/placer.h"
-#include "tests/support/local_host.h"
+#include "tests/support/net/local_host.h"
 
 namespace troupe::test {
 

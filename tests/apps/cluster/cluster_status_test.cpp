@@ -8,7 +8,7 @@
 
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
-#include "tests/support/reserved_port.h"
+#include "tests/support/net/reserved_port.h"
 
 namespace troupe::cluster_status_test {
 namespace {

@@ -14,9 +14,9 @@
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/support/comes_true.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/listening_socket.h"
+#include "tests/support/net/listening_socket.h"
+#include "tests/support/net/reserved_port.h"
 #include "tests/support/program.h"
-#include "tests/support/reserved_port.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::master_test {

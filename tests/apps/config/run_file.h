@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/config/run_config.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::config {
 

@@ -12,7 +12,7 @@
 #include "tests/apps/config/run_file.h"
 #include "tests/support/memory_disk.h"
 #include "tests/support/samples.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulation/simulated_disk.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::data::cache_test {

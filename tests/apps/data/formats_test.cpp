@@ -7,8 +7,8 @@
 #include "apps/data/arrays/npy.h"
 #include "apps/data/arrays/npz.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::data::formats_test {
 namespace {

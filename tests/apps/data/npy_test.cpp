@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "apps/data/arrays/npz_writer.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::data::npy_test {
 namespace {

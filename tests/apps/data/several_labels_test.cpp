@@ -11,8 +11,8 @@
 #include "apps/row_model.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
-#include "tests/support/golden_values.h"
 #include "tests/support/memory_disk.h"
+#include "tests/support/ops/golden_values.h"
 #include "tests/support/says.h"
 
 namespace troupe::test::several_labels_test {

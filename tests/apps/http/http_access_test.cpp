@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "tests/apps/http/http_client.h"
-#include "tests/support/simulated_disk.h"
+#include "tests/support/simulation/simulated_disk.h"
 
 namespace troupe::test::http_access_test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "kernels/constructors.h"
 #include "tests/support/local_graph.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::nn::decoding_test {
 namespace {

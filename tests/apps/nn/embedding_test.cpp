@@ -15,10 +15,10 @@
 #include "apps/nn/optimizer.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/golden_values.h"
 #include "tests/support/local_graph.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::embedding_test {
 namespace {

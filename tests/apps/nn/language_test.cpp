@@ -8,8 +8,8 @@
 #include <random>
 #include <set>
 
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::language_test {
 namespace {

@@ -13,9 +13,9 @@
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/golden_values.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::layers_test {
 namespace {

@@ -6,10 +6,10 @@
 #include "actors/runtime.h"
 #include "apps/data/arrays/npz.h"
 #include "kernels/constructors.h"
-#include "tests/support/golden_values.h"
-#include "tests/support/op_case.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/op_case.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::lbfgs_test {
 namespace {

@@ -9,7 +9,7 @@
 #include "actors/runtime.h"
 #include "apps/nn/optimizer.h"
 #include "kernels/constructors.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::loss_scaling_test {
 namespace {

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "convnets.h"
-#include "tests/support/op_case.h"
-#include "tests/support/run_op.h"
+#include "tests/support/ops/op_case.h"
+#include "tests/support/ops/run_op.h"
 
 namespace troupe::test::models_test {
 namespace {

@@ -6,9 +6,9 @@
 #include "apps/nn/layers.h"
 #include "graph/build/gradients.h"
 #include "kernels/constructors.h"
-#include "tests/support/golden_values.h"
 #include "tests/support/local_graph.h"
-#include "tests/support/op_case.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test::normalization_test {
 namespace {

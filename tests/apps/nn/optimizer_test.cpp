@@ -14,9 +14,9 @@
 #include "apps/nn/weight_averages.h"
 #include "kernels/constructors.h"
 #include "kernels/core/state.h"
-#include "tests/support/golden_values.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 
 namespace troupe::test::optimizer_test {
 namespace {

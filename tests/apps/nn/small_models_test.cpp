@@ -10,9 +10,9 @@
 #include "autoencoder.h"
 #include "mixture_of_experts.h"
 #include "regression.h"
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
+#include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
-#include "tests/support/run_op.h"
 #include "word2vec.h"
 
 namespace troupe::test::small_models_test {

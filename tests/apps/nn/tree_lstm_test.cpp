@@ -5,7 +5,7 @@
 #include <random>
 
 #include "tests/support/failure_of.h"
-#include "tests/support/golden_values.h"
+#include "tests/support/ops/golden_values.h"
 
 namespace troupe::test::tree_lstm_test {
 namespace {

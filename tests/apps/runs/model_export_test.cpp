@@ -12,7 +12,7 @@
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/golden_values.h"
+#include "tests/support/ops/golden_values.h"
 #include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 

@@ -12,8 +12,8 @@
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/net/reserved_port.h"
 #include "tests/support/project_files.h"
-#include "tests/support/reserved_port.h"
 
 namespace troupe::run_file_test {
 namespace {

@@ -14,9 +14,9 @@
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/golden_values.h"
 #include "tests/support/memory_disk.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/says.h"
 #include "tests/support/tf_record.h"
 

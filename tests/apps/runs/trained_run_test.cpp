@@ -15,7 +15,7 @@
 #include "messages/tensor_files/bundle.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
-#include "tests/support/golden_values.h"
+#include "tests/support/ops/golden_values.h"
 #include "tests/support/project_files.h"
 
 namespace troupe::trained_run_test {

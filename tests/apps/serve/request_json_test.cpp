@@ -8,7 +8,7 @@
 #include "apps/serve/answer_json.h"
 #include "apps/serve/request_json.h"
 #include "kernels/constructors.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::test::request_json_test {

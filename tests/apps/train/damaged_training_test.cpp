@@ -9,9 +9,9 @@
 
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
-#include "tests/support/damaged_frame.h"
-#include "tests/support/damaging_proxy.h"
-#include "tests/support/reserved_port.h"
+#include "tests/support/net/damaged_frame.h"
+#include "tests/support/net/damaging_proxy.h"
+#include "tests/support/net/reserved_port.h"
 
 namespace troupe::damaged_training_test {
 namespace {

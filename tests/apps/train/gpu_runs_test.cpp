@@ -9,8 +9,8 @@
 
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
-#include "tests/support/golden_values.h"
-#include "tests/support/gpu_runtime.h"
+#include "tests/support/gpu/gpu_runtime.h"
+#include "tests/support/ops/golden_values.h"
 
 namespace troupe::gpu_runs_test {
 namespace {

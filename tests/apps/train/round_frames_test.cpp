@@ -10,7 +10,7 @@
 #include "messages/env/real_disk.h"
 #include "tests/support/project_files.h"
 #include "tests/support/samples.h"
-#include "tests/support/simulated_cluster.h"
+#include "tests/support/simulation/simulated_cluster.h"
 
 namespace troupe::train::round_frames_test {
 namespace {

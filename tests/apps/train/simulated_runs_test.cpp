@@ -11,10 +11,10 @@
 #include "apps/train/graphs/training_graph.h"
 #include "apps/train/rounds/cluster_rounds.h"
 #include "apps/train/rounds/servers.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/seeds.h"
-#include "tests/support/simulated_cluster.h"
-#include "tests/support/simulated_faults.h"
+#include "tests/support/simulation/simulated_cluster.h"
+#include "tests/support/simulation/simulated_faults.h"
 
 namespace troupe::simulated_runs_test {
 namespace {

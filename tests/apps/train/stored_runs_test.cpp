@@ -10,8 +10,8 @@
 #include "messages/objects/s3_disk.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
+#include "tests/support/net/s3_server.h"
 #include "tests/support/project_files.h"
-#include "tests/support/s3_server.h"
 
 namespace troupe::stored_runs_test {
 namespace {

@@ -17,7 +17,7 @@
 #include "messages/env/real_disk.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/support/failure_of.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/program.h"
 #include "tests/support/project_files.h"
 #include "tests/support/temporary_folder.h"

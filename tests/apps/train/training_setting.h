@@ -11,7 +11,7 @@
 #include "apps/train/graphs/stage_devices.h"
 #include "apps/train/rounds/local_rounds.h"
 #include "messages/env/real_disk.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/project_files.h"
 
 namespace troupe::test {

@@ -4,7 +4,7 @@
 
 #include "apps/train/graphs/training_graph.h"
 #include "messages/env/real_disk.h"
-#include "tests/support/op_library.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/project_files.h"
 
 namespace troupe::train::variable_devices_test {

@@ -1,7 +1,7 @@
 // The samples of every op, grouped as the ops are (kernels/ops), for tests that walk the op table. Test code; one thread.
 #pragma once
 
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test {
 

@@ -2,7 +2,7 @@
 // thread.
 #pragma once
 
-#include "tests/support/op_case.h"
+#include "tests/support/ops/op_case.h"
 
 namespace troupe::test {
 
