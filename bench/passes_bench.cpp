@@ -2,8 +2,8 @@
 // reads, matrix products, gradients with shapes and constants, and updates. The other nodes are on two workers.
 #include <benchmark/benchmark.h>
 
-#include "graph/passes/partition.h"
-#include "graph/passes/simplify.h"
+#include "graph/passes/partition/partition.h"
+#include "graph/passes/simplify/simplify.h"
 #include "tests/graph/toy_graph.h"
 
 using namespace troupe;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "graph/passes/placer.h"
+#include "graph/passes/place/placer.h"
 #include "messages/values/address.h"
 
 namespace troupe {

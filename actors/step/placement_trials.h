@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "actors/step/session_options.h"
-#include "graph/passes/node_costs.h"
+#include "graph/passes/place/node_costs.h"
 #include "messages/wire/message.h"
 
 namespace troupe {

@@ -8,8 +8,8 @@
 
 #include "actors/net/worker_devices.h"
 #include "actors/step/session_options.h"
-#include "graph/passes/node_costs.h"
-#include "graph/passes/partition.h"
+#include "graph/passes/partition/partition.h"
+#include "graph/passes/place/node_costs.h"
 #include "graph/passes/subgraph.h"
 #include "kernels/core/kernel.h"
 #include "messages/values/address.h"

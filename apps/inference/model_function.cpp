@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "apps/inference/model_tables.h"
-#include "graph/passes/fuse.h"
-#include "graph/passes/partition.h"
+#include "graph/passes/fuse/fuse.h"
+#include "graph/passes/partition/partition.h"
 #include "kernels/ops/images/codecs.h"
 #include "kernels/runtime/simplify_step.h"
 #include "kernels/runtime/step_runner.h"

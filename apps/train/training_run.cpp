@@ -33,7 +33,7 @@
 #include "apps/train/rounds/local_rounds.h"
 #include "apps/train/run_requests.h"
 #include "apps/train/run_setting.h"
-#include "graph/passes/check_finite.h"
+#include "graph/passes/partition/check_finite.h"
 #include "messages/env/process.h"
 
 namespace troupe::train {

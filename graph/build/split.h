@@ -1,7 +1,7 @@
 // Tensors that are split over devices. A declaration says how a tensor is distributed over a list of devices: cut along a
 // dimension, present as a whole, or as terms of a sum (S, B and P in OneFlow's terms, Yuan et al. 2021; GSPMD, Xu et al. 2021).
 // The master then computes the nodes that use it, and their gradients, in one part per device wherever a rule of their op
-// allows it, and exchanges what the parts need of each other (graph/passes/split_ops.h). A graph with declarations computes
+// allows it, and exchanges what the parts need of each other (graph/passes/split/split_ops.h). A graph with declarations computes
 // what it would without them, apart from the order of sums. The functions add nodes and throw Error as the graph builder does.
 // Public header; one thread at a time per graph.
 //

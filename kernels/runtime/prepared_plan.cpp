@@ -5,7 +5,7 @@
 
 #include "devices/transfer.h"
 #include "graph/build/host_integers.h"
-#include "graph/passes/memory_kinds.h"
+#include "graph/passes/partition/memory_kinds.h"
 #include "kernels/core/read_back.h"
 #include "kernels/runtime/step_context.h"
 

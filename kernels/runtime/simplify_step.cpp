@@ -1,9 +1,9 @@
 #include "kernels/runtime/simplify_step.h"
 
-#include "graph/passes/combine_products.h"
-#include "graph/passes/loop_layouts.h"
-#include "graph/passes/simplify.h"
-#include "graph/passes/stabilize.h"
+#include "graph/passes/simplify/combine_products.h"
+#include "graph/passes/simplify/loop_layouts.h"
+#include "graph/passes/simplify/simplify.h"
+#include "graph/passes/simplify/stabilize.h"
 #include "kernels/runtime/evaluate.h"
 #include "messages/values/memory_claims.h"
 

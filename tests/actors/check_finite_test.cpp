@@ -9,7 +9,7 @@
 #include "graph/build/gradients.h"
 #include "graph/build/scope.h"
 #include "graph/build/variables.h"
-#include "graph/passes/check_finite.h"
+#include "graph/passes/partition/check_finite.h"
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 

@@ -11,8 +11,8 @@
 #include "actors/step/step_compiler.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/variables.h"
-#include "graph/passes/learned_placement.h"
-#include "graph/passes/step_simulation.h"
+#include "graph/passes/place/learned_placement.h"
+#include "graph/passes/place/step_simulation.h"
 #include "kernels/constructors.h"
 #include "tests/support/ops/op_library.h"
 

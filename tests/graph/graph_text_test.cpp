@@ -2,7 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "graph/passes/partition.h"
+#include "graph/passes/partition/partition.h"
 #include "tests/graph/toy_graph.h"
 
 namespace troupe::graph_text_test {

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <random>
 
-#include "graph/passes/partition.h"
+#include "graph/passes/partition/partition.h"
 #include "graph/passes/subgraph.h"
 #include "tests/graph/random_flow.h"
 #include "tests/graph/step_simulation.h"

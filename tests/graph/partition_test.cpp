@@ -1,10 +1,10 @@
-#include "graph/passes/partition.h"
+#include "graph/passes/partition/partition.h"
 
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <set>
 
-#include "graph/passes/spread_constants.h"
+#include "graph/passes/partition/spread_constants.h"
 #include "graph/passes/subgraph.h"
 #include "tests/graph/toy_graph.h"
 

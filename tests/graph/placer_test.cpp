@@ -1,4 +1,4 @@
-#include "graph/passes/placer.h"
+#include "graph/passes/place/placer.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,4 @@
-#include "graph/passes/simplify.h"
+#include "graph/passes/simplify/simplify.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

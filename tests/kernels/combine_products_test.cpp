@@ -1,5 +1,5 @@
 // Tests that sums of matrix products become one product, and that no others do.
-#include "graph/passes/combine_products.h"
+#include "graph/passes/simplify/combine_products.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Tests that products are fused with what follows them, and elementwise ops with each other, where that is right, and that they
 // then give the same bits.
-#include "graph/passes/fuse.h"
+#include "graph/passes/fuse/fuse.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,6 +1,6 @@
 // Tests that updates of variables are fused where one node can carry them out, and that no others are. The samples of _FusedApply
 // compare what it computes with the single ops.
-#include "graph/passes/fuse_updates.h"
+#include "graph/passes/fuse/fuse_updates.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // Tests that tensors are brought into the order of loops outside of them, and that results stay.
-#include "graph/passes/loop_layouts.h"
+#include "graph/passes/simplify/loop_layouts.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -7,7 +7,7 @@
 
 #include "graph/build/control_flow.h"
 #include "graph/build/gradients.h"
-#include "graph/passes/fuse.h"
+#include "graph/passes/fuse/fuse.h"
 #include "kernels/constructors.h"
 #include "tests/kernels/subgraph_runner.h"
 #include "tests/support/ops/run_op.h"

@@ -1,5 +1,5 @@
 // Tests that expressions which overflow are replaced by stable ones, with their gradients, and that no others are.
-#include "graph/passes/stabilize.h"
+#include "graph/passes/simplify/stabilize.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>

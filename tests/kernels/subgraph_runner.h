@@ -1,8 +1,8 @@
 // SubgraphRunner: simplifies subgraphs and runs them on one device, with real kernels.
 #pragma once
 
-#include "graph/passes/partition.h"
-#include "graph/passes/simplify.h"
+#include "graph/passes/partition/partition.h"
+#include "graph/passes/simplify/simplify.h"
 #include "kernels/runtime/evaluate.h"
 #include "tests/support/net/local_host.h"
 #include "tests/support/ops/op_library.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/passes/check_finite.h"
+#include "graph/passes/partition/check_finite.h"
 
 namespace troupe::fuzz {
 namespace {

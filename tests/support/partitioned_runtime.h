@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "graph/passes/placer.h"
+#include "graph/passes/place/placer.h"
 #include "tests/support/net/local_host.h"
 
 namespace troupe::test {

@@ -2,7 +2,7 @@
 //   CheckNumerics(x)          x; fails with InvalidArgument and `message` if x contains NaN or Inf
 //   _CheckFinite(x, inputs)   x, an output of another node; fails with InvalidArgument, which names that node, if x contains NaN or
 //                             Inf and `inputs`, those of the node, do not. A pass of the master adds it
-//                             (graph/passes/check_finite.h)
+//                             (graph/passes/partition/check_finite.h)
 // Shapes: that of x. The gradient of CheckNumerics is checked, too.
 #include "kernels/ops/array/numerics.h"
 
@@ -14,7 +14,7 @@
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
-#include "graph/passes/check_finite.h"
+#include "graph/passes/partition/check_finite.h"
 #include "kernels/core/type_dispatch.h"
 
 namespace troupe {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "graph/passes/check_finite.h"
+#include "graph/passes/partition/check_finite.h"
 #include "kernels/gpu/read_back_kernel.h"
 #include "kernels/gpu/reduce.h"
 #include "kernels/gpu/storage.h"

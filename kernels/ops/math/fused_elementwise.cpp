@@ -1,4 +1,4 @@
-// Several elementwise ops in one pass over memory, made by the pass graph/passes/fuse.h in place of their nodes:
+// Several elementwise ops in one pass over memory, made by the pass graph/passes/fuse/fuse.h in place of their nodes:
 //   _FusedElementwise(args)    the result of the last step of `program`
 // Each step is "OP operand" or "OP operand operand", where OP is an elementwise op of TensorFlow. Operands 0 to num_args - 1 are
 // the args, those behind them the results of the steps, in order. The args are scalars and tensors of one shape, of float. Each

@@ -1,4 +1,4 @@
-// Products with what follows them, made by the pass graph/passes/fuse.h in place of several nodes:
+// Products with what follows them, made by the pass graph/passes/fuse/fuse.h in place of several nodes:
 //   _FusedConv2D(input, filter, args)    Conv2D of NHWC images
 //   _FusedMatMul(a, b, args)             MatMul
 // fused_ops names what is applied to the products, in this order, and args holds the other inputs of these ops:

@@ -9,7 +9,7 @@
 //   TensorListStack(list, element_shape)                 all elements along a new first dimension
 //   TensorListFromTensor(tensor, element_shape)          the list of the rows of the tensor
 //   TensorListLength, TensorListElementShape, TensorListResize
-//   _TensorListReverse(list)                             the elements from the last to the first (graph/passes/loop_layouts.h)
+//   _TensorListReverse(list)                             the elements from the last to the first (loop_layouts.h of graph/passes)
 // See tensor_list_arithmetic.cpp for ZerosLike and AddN. Lists stay on the device where they are made; they are never sent or
 // saved.
 #include "kernels/ops/state/tensor_list_ops.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "devices/cpu_device.h"
-#include "graph/passes/partition.h"
+#include "graph/passes/partition/partition.h"
 #include "graph/passes/subgraph.h"
 #include "kernels/runtime/step_runner.h"
 
