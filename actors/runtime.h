@@ -98,8 +98,10 @@ class Runtime {
   std::shared_ptr<const OpTable> ops() const;
   /// Opens a session. In a cluster, waits until all tasks of the session are linked; throws DeadlineExceeded, which lists the
   /// missing tasks and the reasons, after SessionOptions::start_timeout. SessionOptions::share_state says whose the variables
-  /// are. The graph may grow while the session exists, and must outlive it.
+  /// are. The graph may grow while the session exists, must outlive it, and may not be moved meanwhile. So a graph that ends with
+  /// the expression is refused.
   Session session(const Graph& graph, const SessionOptions& options = {});
+  Session session(const Graph&& graph, const SessionOptions& options = {}) = delete;
   /// Opens a session in a running cluster of which this process is no part. The member at `master.endpoint` holds the graph and
   /// runs the steps on the devices of the cluster, of which SessionOptions::tasks chooses some beside its own; this process
   /// only sends feeds and receives fetches. All clients share their variables by name and container, unless
@@ -108,6 +110,8 @@ class Runtime {
   /// DeadlineExceeded or Unavailable if the member cannot be reached or other tasks are missing; FailedPrecondition,
   /// PermissionDenied or InvalidArgument if one side refuses the other.
   Session connect(const Graph& graph, const MasterOptions& master, const SessionOptions& options = {});
+  Session connect(const Graph&& graph, const MasterOptions& master,
+                  const SessionOptions& options = {}) = delete;
   /// Drops variables, queues, tables and all other state of the nodes whose attribute `container` is one
   /// of these, on all tasks of this process and of its cluster. "localhost" and "" stand for nodes without that attribute;
   /// without `containers` all state is dropped. Every session that has used these tasks ends: its running and later steps fail

@@ -60,15 +60,30 @@ Result<AnyMessage> Session::Impl::call_around(AnyMessage message) const {
   return around_wait([&] { return call(std::move(message)); });
 }
 
+const Graph& Session::Impl::graph() const {
+  constexpr const char* must_stay = "; a graph must stay where it is while it has sessions";
+  if (!parts.graph.ops())
+    throw Error(failed_precondition(std::string("the graph of the session has been moved to another object") +
+                                    must_stay));
+  if (parts.graph.stamp() != stamp)
+    throw Error(failed_precondition(std::string("another graph has been assigned to that of the session") +
+                                    must_stay));
+  return parts.graph;
+}
+
 Status Session::Impl::extend() {
   std::unique_lock lock(extending, std::defer_lock);
   AroundWaits::call([&] { lock.lock(); });
-  if (sent == parts.graph.size()) return {};
+  const size_t size = parts.graph.size();
+  if (sent == size) return {};
+  if (sent > size)
+    return failed_precondition("the graph of the session has " + std::to_string(size) +
+                               " nodes, but it had " + std::to_string(sent) +
+                               " in an earlier call: while a session exists, its graph may only grow");
   Draft<wire::Extend> draft;
   std::vector<Tensor> attachments;
   write(parts.graph, static_cast<NodeId>(sent), draft->initGraph(), attachments);
   draft->setVersion(version);
-  const size_t size = parts.graph.size();
   TROUPE_ASSIGN(const auto answer, call_around(draft.finish(std::move(attachments))));
   version = Message<wire::Extended>(answer)->getVersion();
   sent = size;
@@ -80,10 +95,11 @@ void Session::Impl::check_outputs(const std::vector<Output>& feeds,
   const auto fail = [](const char* what, size_t i, const Status& status) {
     throw Error(invalid_argument(std::string(what) + ' ' + std::to_string(i) + ' ' + status.text()));
   };
+  const Graph& known = graph();
   for (size_t i = 0; i < feeds.size(); ++i)
-    if (const Status status = parts.graph.check_tensor(feeds[i]); !status.ok()) fail("feed", i, status);
+    if (const Status status = known.check_tensor(feeds[i]); !status.ok()) fail("feed", i, status);
   for (size_t i = 0; i < fetches.size(); ++i)
-    if (const Status status = parts.graph.check(fetches[i]); !status.ok()) fail("fetch", i, status);
+    if (const Status status = known.check(fetches[i]); !status.ok()) fail("fetch", i, status);
 }
 
 Message<wire::PrepareStep> Session::Impl::signature(const std::vector<Output>& feeds,
@@ -206,7 +222,7 @@ DeviceName requested_task(const Graph& graph, const Node& node) {
 
 /// Returns the nodes of the variables that checkpoints hold, as targets: all but the local ones.
 std::vector<Output> Session::Impl::variables() const {
-  const auto local = local_variables(parts.graph);
+  const auto local = local_variables(graph());
   std::vector<Output> variables;
   for (const Node& node : parts.graph.nodes())
     if (is_variable(node) && std::ranges::count(local, node.id, &Output::node) == 0)
@@ -356,7 +372,7 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
 }
 
 void Session::start_queue_runners() {
-  const std::vector<QueueRunner> all = queue_runners(held_by(impl_, "session").parts.graph);
+  const std::vector<QueueRunner> all = queue_runners(held_by(impl_, "session").graph());
   const size_t first = impl_->noted_runners_started.exchange(all.size());
   if (first == all.size()) return;
   try {

@@ -1,8 +1,9 @@
 // Session: runs steps of a graph for a client (white paper, section 2; features.md C1-C9). run() may be called from several
 // threads. The graph may grow between calls, but not during a call. Failures are thrown as Error, with op, node, device and
-// step where they are known. The graph must outlive its sessions. The master of a session that Runtime::connect opened lives
-// in another process; when that process is lost, every call fails with Unavailable, which names its endpoint. Public header: it
-// uses only std and Troupe's own types.
+// step where they are known. The graph must outlive its sessions, and stay where it is: a session keeps a reference to it. Calls
+// that need a graph which was moved, or to which another one was assigned, fail with FailedPrecondition. The master of a session
+// that Runtime::connect opened lives in another process; when that process is lost, every call fails with Unavailable, which names
+// its endpoint. Public header: it uses only std and Troupe's own types.
 #pragma once
 
 #include <chrono>

@@ -61,9 +61,11 @@ struct Session::Impl {
 
   /// Cancels the step that this call of the session runs, or is about to run.
   void cancel_step(uint64_t call) const;
-  /// Sends the nodes that the master does not have yet.
+  /// Returns the graph. Throws FailedPrecondition if it was moved to another object, or another graph was assigned to it.
+  const Graph& graph() const;
+  /// Sends the nodes that the master does not have yet. Fails with FailedPrecondition if the graph has fewer nodes than the master.
   Status extend();
-  /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph.
+  /// Throws InvalidArgument if a feed or fetch does not belong to this session's graph, and what graph() throws.
   void check_outputs(const std::vector<Output>& feeds, const std::vector<Output>& fetches) const;
   /// What a signature is prepared for: steps later, or a step, or partial run, that follows at once.
   enum class Purpose : uint8_t { Later, Step, PartialRun };
@@ -90,6 +92,7 @@ struct Session::Impl {
   static constexpr size_t max_steps = 64;
 
   SessionParts parts;
+  const uint32_t stamp = parts.graph.stamp();  ///< that of the graph for which the session was opened
   std::mutex extending;  ///< held while the graph is extended; guards the next two members
   size_t sent = 0;
   uint64_t version = 0;

@@ -1,5 +1,8 @@
-// Outputs of another graph are refused wherever a user passes one, and are never taken for the node with the same number.
+// Outputs of another graph are refused wherever a user passes one, and are never taken for the node with the same number. A session
+// also refuses to work with another graph than its own.
 #include <boost/test/unit_test.hpp>
+
+#include <utility>
 
 #include "actors/runtime.h"
 #include "graph/build/control_flow.h"
@@ -44,6 +47,16 @@ struct Fixture {
   }
 };
 
+// A session keeps a reference to its graph, so one that ends with the expression is no graph for it.
+template <class G>
+concept OpensSession = requires(Runtime& runtime, G&& graph) {
+  runtime.session(std::forward<G>(graph));
+}
+|| requires(Runtime& runtime, G&& graph, const MasterOptions& master) {
+  runtime.connect(std::forward<G>(graph), master);
+};
+static_assert(OpensSession<Graph&> && OpensSession<const Graph&> && !OpensSession<Graph>);
+
 BOOST_FIXTURE_TEST_SUITE(foreign_outputs, Fixture)
 
 BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
@@ -68,6 +81,40 @@ BOOST_AUTO_TEST_CASE(a_session_refuses_them) {
       "feed 0 is node 'y', not one of its outputs");
   BOOST_TEST(session.run({{own.x, two}}, {{1, 0}}).at(0).as<float>()[0] ==
              -2);  // an Output without the number of a graph is found by its node number
+}
+
+BOOST_AUTO_TEST_CASE(a_session_refuses_a_graph_that_is_no_longer_its_own) {
+  Session session = runtime.session(own.graph);
+  const Tensor two = Tensor::scalar(2.0f);
+  const PreparedStep step = session.prepare({own.x}, {own.y});
+  const Graph first = own.graph;
+  const auto refuses = [&](const std::string& why) {
+    const auto is_refused = [&](auto use) {
+      const Status status = test::failure_of(use);
+      BOOST_TEST((status.code() == Code::FailedPrecondition), status.message());
+      BOOST_TEST(status.text().find(why) != std::string::npos, status.text() << " does not say: " << why);
+    };
+    is_refused([&] { session.run({{own.x, two}}, {own.y}); });
+    is_refused([&] { session.prepare({own.x}, {own.y}); });
+    is_refused([&] { session.describe({own.x}, {own.y}); });
+    is_refused([&] { session.partial_run_setup({own.x}, {own.y}); });
+    is_refused([&] { session.save("never-written"); });
+    is_refused([&] { session.restore("never-read"); });
+    is_refused([&] { session.start_queue_runners(); });
+  };
+  Graph moved = std::move(own.graph);
+  refuses("has been moved to another object");
+  own.graph = other.graph;
+  refuses("another graph has been assigned");
+  own.graph = std::move(moved);  // back where the session expects it
+  BOOST_TEST(session.run({{own.x, two}}, {own.y}).at(0).as<float>()[0] == -2);
+  const Output grown = own.g.add_one("Neg", {own.y});
+  BOOST_TEST(session.run({{own.x, two}}, {grown}).at(0).as<float>()[0] == 2);
+  own.graph = first;
+  const Status status = test::failure_of([&] { session.prepare({own.x}, {own.y}); });
+  BOOST_TEST((status.code() == Code::FailedPrecondition), status.message());
+  BOOST_TEST(status.text().starts_with("the graph of the session has 2 nodes, but it had 3"), status.text());
+  BOOST_TEST(step.run({two}).at(0).as<float>()[0] == -2);  // needs no graph
 }
 
 BOOST_AUTO_TEST_CASE(the_builder_refuses_them) {
