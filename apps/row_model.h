@@ -35,7 +35,7 @@ class RowModel {
   /// Computes what the model predicts for rows. `rows` has one JSON object per line. Throws InvalidArgument, naming row, column and
   /// value, if there is no row, if a row has a member that is no column, a value of another type than the column, or none where it
   /// may not be missing, and as Model::run() does.
-  std::map<std::string, Tensor> run(std::string_view rows) const;
+  std::map<std::string, Tensor> run(std::string_view rows, const Cancellation* cancellation = nullptr) const;
 
  private:
   struct Impl;

@@ -7,7 +7,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "actors/step/cancelled_by.h"
 #include "apps/cluster/processes.h"
 #include "apps/config/cluster_file.h"
 #include "apps/config/mistake_places.h"
@@ -18,6 +17,7 @@
 #include "apps/runs/trained_run.h"
 #include "apps/train/data/train_data.h"
 #include "apps/train/trainer.h"
+#include "kernels/runtime/cancelled_by.h"
 #include "messages/env/real_disk.h"
 #include "messages/values/held_by.h"
 
@@ -212,8 +212,8 @@ std::map<std::string, Tensor> predict(const std::string& path, const PredictionO
   RealDisk disk;
   const auto run = value_or_throw(runs::open_trained_run(disk, path, options.settings, options.load));
   auto input = value_or_throw(runs::samples_of(disk, run, {options.files, options.part, options.keep}));
-  const auto predicted =
-      value_or_throw(runs::PredictedSamples::make(std::move(input), run.model, options.outputs));
+  const auto predicted = value_or_throw(
+      runs::PredictedSamples::make(std::move(input), run.model, options.outputs, options.cancellation));
   data::Dataset all = value_or_throw(data::allocate_like(predicted->columns(), predicted->samples()));
   for (int64_t row = 0; row < predicted->samples();) {
     const data::Dataset batch = value_or_throw(predicted->next());
@@ -231,7 +231,7 @@ Metrics evaluate(const std::string& path, const EvaluationOptions& options) {
   runs::LabelledFiles what{options.files, options.labels, options.part};
   if (what.files.empty() && what.part.empty() && run.config) what.part = runs::default_part(*run.config);
   const auto samples = value_or_throw(runs::samples_to_evaluate(disk, run, what));
-  return runs::evaluate(run, *samples);
+  return runs::evaluate(run, *samples, options.cancellation);
 }
 
 }  // namespace troupe

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/step/cancellation.h"
 #include "apps/inference/model.h"
+#include "kernels/runtime/cancellation.h"
 #include "messages/objects/s3_options.h"
 #include "messages/values/status.h"
 
@@ -120,6 +120,8 @@ struct EvaluationOptions {
   std::string part = {};
   std::vector<std::string> settings = {};  ///< that change how files are read: "data.delimiter=;"
   LoadOptions load = {};
+  /// If non-null, makes the function fail with Cancelled when it is cancelled while the model computes.
+  const Cancellation* cancellation = nullptr;
 };
 
 /// What a model is to predict.
@@ -132,6 +134,8 @@ struct PredictionOptions {
   std::vector<std::string> keep = {};
   std::vector<std::string> settings = {};  ///< that change how files are read: "data.delimiter=;"
   LoadOptions load = {};
+  /// If non-null, makes the function fail with Cancelled when it is cancelled while the model computes.
+  const Cancellation* cancellation = nullptr;
 };
 
 /// Returns what a trained model predicts for samples: tensors with a row for each of them, by the names of columns that are kept

@@ -38,13 +38,13 @@ set(TROUPE_PUBLIC_HEADERS
   graph/build/split.h
   graph/build/variables.h
   kernels/constructors.h
+  kernels/runtime/cancellation.h
   actors/engine/actor_ref.h
   actors/engine/requests.h
   actors/net/cluster.h
   actors/node_services.h
   actors/site/extensions.h
   actors/step/around_waits.h
-  actors/step/cancellation.h
   actors/step/coordinator.h
   actors/step/device_profile.h
   actors/runtime.h

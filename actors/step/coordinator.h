@@ -16,7 +16,7 @@
 #include <memory>
 #include <string>
 
-#include "actors/step/cancellation.h"
+#include "kernels/runtime/cancellation.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {

@@ -1,8 +1,8 @@
 // The steps of prepared signatures, and partial runs, as the client sees them.
-#include "actors/step/cancelled_by.h"
 #include "actors/step/preparing.h"
 #include "actors/step/profile_wire.h"
 #include "actors/step/session_core.h"
+#include "kernels/runtime/cancelled_by.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/message_reader.h"
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "actors/step/cancellation.h"
 #include "actors/step/device_profile.h"
 #include "actors/step/session_options.h"
 #include "actors/step/step_description.h"
 #include "graph/build/graph.h"
 #include "graph/build/queue_runner.h"
+#include "kernels/runtime/cancellation.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {

@@ -170,15 +170,16 @@ void Model::prepare(std::string_view signature) const {
   (void)model.function(model.find(signature));
 }
 
-std::vector<Tensor> Model::run(std::span<const Tensor> inputs, std::string_view signature) const {
+std::vector<Tensor> Model::run(std::span<const Tensor> inputs, std::string_view signature,
+                               const Cancellation* cancellation) const {
   const Impl& model = held_by(impl_, "model");
   const size_t number = model.find(signature);
   throw_if_failed(check(model.signatures[number], inputs));
-  return value_or_throw(model.function(number).run(inputs));
+  return value_or_throw(model.function(number).run(inputs, cancellation));
 }
 
 std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& inputs,
-                                         std::string_view signature) const {
+                                         std::string_view signature, const Cancellation* cancellation) const {
   const ModelSignature& function = this->signature(signature);
   throw_if_failed(check_names(function, inputs));
   std::vector<Tensor> ordered;
@@ -188,7 +189,7 @@ std::map<std::string, Tensor> Model::run(const std::map<std::string, Tensor>& in
       throw Error(invalid_argument("input '" + wanted.name + "', " + text_of(wanted) + ", is missing"));
     ordered.push_back(found->second);
   }
-  std::vector<Tensor> values = run(ordered, signature);
+  std::vector<Tensor> values = run(ordered, signature, cancellation);
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < values.size(); ++i) results.emplace(function.outputs[i].name, std::move(values[i]));
   return results;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "graph/ops/partial_shape.h"
+#include "kernels/runtime/cancellation.h"
 #include "messages/values/tensor.h"
 
 #pragma GCC visibility push(default)
@@ -69,11 +70,14 @@ class Model {
   /// Computes all outputs of a signature from its inputs; both are in the order of the signature. Throws InvalidArgument, naming
   /// the input, if one of them has the wrong dtype or shape, or the error of an op. If an input NAME has a vector of int64 beside
   /// it that is called NAME_splits, it is ragged: row i has the elements NAME_splits[i] to NAME_splits[i + 1] - 1. Throws
-  /// InvalidArgument, too, unless these splits ascend from 0 to the number of elements.
-  std::vector<Tensor> run(std::span<const Tensor> inputs, std::string_view signature = predict) const;
+  /// InvalidArgument, too, unless these splits ascend from 0 to the number of elements. Throws Cancelled if `cancellation`, which
+  /// may be null, is cancelled before the call has ended.
+  std::vector<Tensor> run(std::span<const Tensor> inputs, std::string_view signature = predict,
+                          const Cancellation* cancellation = nullptr) const;
   /// Does the same by name. Throws InvalidArgument, too, if an input is missing or unknown.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor>& inputs,
-                                    std::string_view signature = predict) const;
+                                    std::string_view signature = predict,
+                                    const Cancellation* cancellation = nullptr) const;
 
  private:
   friend Model load(Disk& disk, const std::string& path, const LoadOptions& options);

@@ -9,6 +9,7 @@
 #include "graph/passes/fuse/fuse.h"
 #include "graph/passes/partition/partition.h"
 #include "kernels/ops/images/codecs.h"
+#include "kernels/runtime/cancelled_by.h"
 #include "kernels/runtime/simplify_step.h"
 #include "kernels/runtime/step_runner.h"
 
@@ -21,8 +22,9 @@ class Call final : public StepHost, public std::enable_shared_from_this<Call> {
   Call(const std::shared_ptr<const PreparedPlan>& plan, const ModelTables& tables)
       : pool_(plan->device().context().pool()), tables_(tables), runner_(plan, *this) {}
 
-  Result<std::vector<Tensor>> run(std::vector<Tensor> feeds) {
+  Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const Cancellation* cancellation) {
     runner_.start({}, feeds);
+    const CancelledBy cancelled_by(cancellation, [this] { cancel(); });
     runner_.drive();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ended_.has_value(); });
@@ -51,6 +53,11 @@ class Call final : public StepHost, public std::enable_shared_from_this<Call> {
   }
 
  private:
+  /// Any thread. A step that nobody drives at the moment, because a helper computes, is driven here: it only ends then.
+  void cancel() {
+    if (runner_.cancel(cancelled("the call of the model was cancelled"))) runner_.drive();
+  }
+
   Pool& pool_;
   const ModelTables& tables_;
   StepRunner runner_;
@@ -120,13 +127,14 @@ Result<ModelFunction> ModelFunction::make(const Graph& graph, const std::vector<
   return function;
 }
 
-Result<std::vector<Tensor>> ModelFunction::run(std::span<const Tensor> inputs) const {
+Result<std::vector<Tensor>> ModelFunction::run(std::span<const Tensor> inputs,
+                                               const Cancellation* cancellation) const {
   std::vector<Tensor> computed;
   if (plan_) {
     std::vector<Tensor> feeds;
     feeds.reserve(feeds_.size());
     for (const size_t position : feeds_) feeds.push_back(inputs[position]);
-    TROUPE_ASSIGN(computed, std::make_shared<Call>(plan_, *tables_)->run(std::move(feeds)));
+    TROUPE_ASSIGN(computed, std::make_shared<Call>(plan_, *tables_)->run(std::move(feeds), cancellation));
   }
   std::vector<Tensor> outputs;
   outputs.reserve(same_as_.size());

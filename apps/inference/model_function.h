@@ -9,6 +9,7 @@
 
 #include "devices/device.h"
 #include "kernels/core/state.h"
+#include "kernels/runtime/cancellation.h"
 #include "kernels/runtime/prepared_plan.h"
 
 namespace troupe::inference {
@@ -25,8 +26,9 @@ class ModelFunction {
                                     Device& device, StateTable& state, const ModelTables& tables,
                                     int64_t image_elements);
 
-  /// Computes the outputs. Fails as PreparedPlan's steps do; `inputs` must be as many as in make() (asserted).
-  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) const;
+  /// Computes the outputs. Fails as PreparedPlan's steps do, and with Cancelled if `cancellation`, which may be null, is cancelled
+  /// meanwhile; `inputs` must be as many as in make() (asserted).
+  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs, const Cancellation* cancellation) const;
 
  private:
   ModelFunction() = default;

@@ -113,7 +113,7 @@ class TableReader {
     }
     TROUPE_ASSIGN(const auto function,
                   ModelFunction::make(graph_, assets, {source}, library_, device_, state_, tables_, 0));
-    TROUPE_ASSIGN(const auto values, function.run(paths));
+    TROUPE_ASSIGN(const auto values, function.run(paths, nullptr));
     return values[0];
   }
 

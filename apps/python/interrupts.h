@@ -4,7 +4,8 @@
 // within a twentieth of a second of waiting.
 #pragma once
 
-#include "actors/step/cancellation.h"
+#include "apps/python/gil.h"
+#include "kernels/runtime/cancellation.h"
 #include "messages/values/status.h"
 
 namespace troupe::python {
@@ -31,5 +32,22 @@ Cancellation& main_cancellation();
 void raise_signals();
 /// Does so if the error says that a step was cancelled. Needs the GIL.
 void raise_signals_if_cancelled(const Error& error);
+
+/// Returns what `call` returns, which runs without the GIL. It gets a cancellation that Ctrl-C cancels, or null on other threads
+/// than the main one. What the handler of Ctrl-C raises is thrown in place of the error that the call then fails with. Needs the
+/// GIL.
+template <class Call>
+auto interruptible(const Call& call) {
+  try {
+    Cancellation* const cancellation = on_main_thread() ? &main_cancellation() : nullptr;
+    const CancelOnInterrupt interrupt(cancellation);
+    raise_signals();
+    const GilReleased released;
+    return call(cancellation);
+  } catch (const Error& error) {
+    raise_signals_if_cancelled(error);
+    throw;
+  }
+}
 
 }  // namespace troupe::python

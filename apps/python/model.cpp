@@ -7,6 +7,7 @@
 #include "apps/inference/model.h"
 #include "apps/python/arrays.h"
 #include "apps/python/gil.h"
+#include "apps/python/interrupts.h"
 #include "apps/python/values.h"
 #include "apps/row_model.h"
 
@@ -62,14 +63,23 @@ std::vector<Tensor> inputs_of(const ModelSignature& signature, const py::dict& g
   return inputs;
 }
 
+/// Runs the model, and keeps its inputs for as long as it uses them, also if it fails.
+std::vector<Tensor> run_and_keep(const Model& model, std::vector<Tensor> inputs, const std::string& name) {
+  try {
+    auto outputs = interruptible(
+        [&](const Cancellation* cancellation) { return model.run(inputs, name, cancellation); });
+    keep_while_used(std::move(inputs));
+    return outputs;
+  } catch (...) {
+    keep_while_used(std::move(inputs));
+    throw;
+  }
+}
+
 py::dict run(const Model& model, const py::dict& given, const std::string& name) {
   const ModelSignature& signature = model.signature(name);
   std::vector<Tensor> inputs = inputs_of(signature, given);
-  std::vector<Tensor> outputs = [&] {
-    const GilReleased released;
-    return model.run(inputs, name);
-  }();
-  keep_while_used(std::move(inputs));
+  std::vector<Tensor> outputs = run_and_keep(model, std::move(inputs), name);
   const auto keep = std::make_shared<Model>(model);
   py::dict results;
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -78,10 +88,8 @@ py::dict run(const Model& model, const py::dict& given, const std::string& name)
 }
 
 py::dict run_rows(const RowModel& model, const std::string& rows) {
-  auto outputs = [&] {
-    const GilReleased released;
-    return model.run(rows);
-  }();
+  auto outputs =
+      interruptible([&](const Cancellation* cancellation) { return model.run(rows, cancellation); });
   const auto keep = std::make_shared<RowModel>(model);
   py::dict results;
   for (auto& [name, values] : outputs) results[py::str(name)] = to_array(std::move(values), keep);

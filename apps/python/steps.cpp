@@ -21,12 +21,10 @@ void forget_oldest(SessionHandle& session) {
 }
 
 std::vector<Tensor> run_without_gil(const Step& step, const std::vector<Tensor>& feeds, StepOptions options) {
-  Cancellation* const cancellation = on_main_thread() ? &main_cancellation() : nullptr;
-  options.cancellation = cancellation;
-  const CancelOnInterrupt interrupt(cancellation);
-  raise_signals();
-  const GilReleased released;
-  return step.step.run(feeds, options);
+  return interruptible([&](const Cancellation* cancellation) {
+    options.cancellation = cancellation;
+    return step.step.run(feeds, options);
+  });
 }
 
 }  // namespace
@@ -132,9 +130,8 @@ std::vector<Tensor> run(const Step& step, std::vector<Tensor> feeds, const Timeo
     auto results = with_feeds(step, std::move(computed), feeds);
     keep_while_used(std::move(feeds));
     return results;
-  } catch (const Error& error) {
+  } catch (...) {
     keep_while_used(std::move(feeds));
-    raise_signals_if_cancelled(error);
     throw;
   }
 }

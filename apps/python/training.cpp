@@ -120,20 +120,21 @@ py::tuple train(const RunFile& file, std::optional<std::string> runs, const std:
 py::dict evaluate_run(const std::string& path, const std::vector<std::string>& files,
                       const std::vector<std::string>& labels, const std::string& part,
                       const std::vector<std::string>& settings) {
-  const EvaluationOptions options{
-      .files = files, .labels = labels, .part = part, .settings = settings, .load = {}};
-  const Metrics metrics = [&] {
-    const GilReleased released;
-    return evaluate(path, options);
-  }();
-  return Callbacks::dictionary(metrics);
+  return Callbacks::dictionary(interruptible([&](const Cancellation* cancellation) {
+    return evaluate(path, {.files = files,
+                           .labels = labels,
+                           .part = part,
+                           .settings = settings,
+                           .load = {},
+                           .cancellation = cancellation});
+  }));
 }
 
 py::dict predict_files(const std::string& path, PredictionOptions options) {
-  auto columns = [&] {
-    const GilReleased released;
+  auto columns = interruptible([&](const Cancellation* cancellation) {
+    options.cancellation = cancellation;
     return predict(path, options);
-  }();
+  });
   py::dict results;
   for (auto& [name, values] : columns) results[py::str(name)] = to_array(std::move(values), nullptr);
   return results;

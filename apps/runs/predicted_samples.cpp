@@ -66,12 +66,13 @@ Result<SamplesToPredict> samples_of(Disk& disk, const TrainedRun& run, const Pre
 }
 
 PredictedSamples::PredictedSamples(SamplesToPredict input, const Model& model,
-                                   std::vector<std::string> outputs)
-    : input_(std::move(input)), model_(model), outputs_(std::move(outputs)),
+                                   std::vector<std::string> outputs, const Cancellation* cancellation)
+    : input_(std::move(input)), model_(model), outputs_(std::move(outputs)), cancellation_(cancellation),
       batches_(input_.samples->batches(batch_size, 0, false)) {}
 
 Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(SamplesToPredict input, const Model& model,
-                                                                 std::vector<std::string> outputs) try {
+                                                                 std::vector<std::string> outputs,
+                                                                 const Cancellation* cancellation) try {
   const auto& known = model.signature(Model::predict).outputs;
   if (outputs.empty())
     for (const ModelTensor& output : known) outputs.push_back(output.name);
@@ -85,7 +86,7 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(SamplesToPredic
   }
   TROUPE_RETURN_IF_FAILED(check_kept(input.kept, input.samples->samples(), outputs));
   std::unique_ptr<PredictedSamples> predicted(
-      new PredictedSamples(std::move(input), model, std::move(outputs)));
+      new PredictedSamples(std::move(input), model, std::move(outputs), cancellation));
   TROUPE_ASSIGN(const data::Dataset first, predicted->next());
   predicted->columns_ = first.slice(0, 0);
   TROUPE_RETURN_IF_FAILED(predicted->restart());
@@ -96,7 +97,7 @@ Result<std::unique_ptr<PredictedSamples>> PredictedSamples::make(SamplesToPredic
 
 Result<std::vector<Tensor>> PredictedSamples::run(const data::Dataset& batch) const try {
   TROUPE_ASSIGN(const auto inputs, inputs_of(model_.signature(Model::predict), batch));
-  return model_.run(inputs, Model::predict);
+  return model_.run(inputs, Model::predict, cancellation_);
 } catch (const Error& error) {
   return error.status();
 }

@@ -36,9 +36,11 @@ class PredictedSamples final : public data::SampleStream {
  public:
   /// Predicts the first batch. `outputs` are the names of the columns; empty: all outputs of the model. Fails with InvalidArgument
   /// if the model has no such output, if an output or a column that is kept does not have a row for each sample, or both have one
-  /// name, with DataLoss, naming the sample, if the model does not take it, and as the model does.
+  /// name, with DataLoss, naming the sample, if the model does not take it, and as the model does. `cancellation`, which may be
+  /// null and must outlive the result, cancels this call and those of next().
   static Result<std::unique_ptr<PredictedSamples>> make(SamplesToPredict input, const Model& model,
-                                                        std::vector<std::string> outputs);
+                                                        std::vector<std::string> outputs,
+                                                        const Cancellation* cancellation = nullptr);
 
   const data::Dataset& columns() const override { return columns_; }
   int64_t samples() const override { return input_.samples->samples(); }
@@ -49,7 +51,8 @@ class PredictedSamples final : public data::SampleStream {
   }
 
  private:
-  PredictedSamples(SamplesToPredict input, const Model& model, std::vector<std::string> outputs);
+  PredictedSamples(SamplesToPredict input, const Model& model, std::vector<std::string> outputs,
+                   const Cancellation* cancellation);
 
   Result<std::vector<Tensor>> run(const data::Dataset& batch) const;
   /// Does the same for a batch whose first sample has the number `first`; names the sample that makes it fail.
@@ -58,6 +61,7 @@ class PredictedSamples final : public data::SampleStream {
   const SamplesToPredict input_;
   const Model model_;
   const std::vector<std::string> outputs_;
+  const Cancellation* const cancellation_;
   std::unique_ptr<data::Batches> batches_;
   data::Dataset columns_;
   int64_t next_ = 0;  ///< the next batch

@@ -380,7 +380,8 @@ Result<std::vector<Tensor>> inputs_of(const ModelSignature& signature, const dat
   return inputs;
 }
 
-train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples) {
+train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples,
+                       const Cancellation* cancellation) {
   const ModelSignature& signature = run.model.signature(Model::evaluate);
   std::vector<std::string> names;
   for (const ModelTensor& score : signature.outputs) names.push_back(score.name);
@@ -389,7 +390,7 @@ train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples) {
   const auto batches = samples.batches(evaluated_at_once, 0, false);
   for (int64_t i = 0; i < batches->per_epoch(); ++i) {
     const data::Dataset batch = value_or_throw(batches->at(static_cast<uint64_t>(i)));
-    means.add(run.model.run(value_or_throw(inputs_of(signature, batch)), Model::evaluate),
+    means.add(run.model.run(value_or_throw(inputs_of(signature, batch)), Model::evaluate, cancellation),
               static_cast<double>(batch.samples()) / static_cast<double>(samples.samples()));
   }
   train::Scores scores = means.result();

@@ -75,8 +75,10 @@ std::string default_part(const config::RunConfig& config);
 Result<std::shared_ptr<const data::SampleSet>> samples_to_evaluate(Disk& disk, const TrainedRun& run,
                                                                    const LabelledFiles& what);
 
-/// Returns the scores that the training would find for samples. Throws Error.
-train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples);
+/// Returns the scores that the training would find for samples. Throws Error, also if `cancellation`, which may be null, is
+/// cancelled meanwhile.
+train::Scores evaluate(const TrainedRun& run, const data::SampleSet& samples,
+                       const Cancellation* cancellation = nullptr);
 
 /// Returns the values of the columns that a signature takes, in its order. Fails with InvalidArgument if one is missing.
 Result<std::vector<Tensor>> inputs_of(const ModelSignature& signature, const data::Dataset& batch);

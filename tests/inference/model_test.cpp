@@ -6,11 +6,13 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <span>
 #include <thread>
 
 #include "apps/data/arrays/npz.h"
 #include "apps/inference/model.h"
 #include "apps/interop/write_graph.h"
+#include "graph/build/control_flow.h"
 #include "kernels/constructors.h"
 #include "messages/env/real_disk.h"
 #include "tests/support/failure_of.h"
@@ -324,6 +326,35 @@ BOOST_AUTO_TEST_CASE(ops_that_need_a_session_are_named) {
   const Status failure = failure_of([&] { model.run(Tensors{}); });
   BOOST_TEST((failure.code() == Code::Unimplemented));
   BOOST_TEST(failure.message().find("waiting") != std::string::npos, failure.message());
+}
+
+// i = 0; while (i < n) i = i + 1
+BOOST_AUTO_TEST_CASE(a_cancellation_ends_a_call) {
+  const TemporaryFolder folder;
+  const std::string path = write_model(folder, [](interop::MetaGraph& meta) {
+    const Scope g(meta.graph);
+    const Output n = placeholder(g, i64, {}, "n");
+    const Output counted = while_loop(
+        g, {g.constant(Tensor::scalar(int64_t{0}))},
+        [&](const Scope& at, std::span<const Output> i) { return less(at, i[0], n); },
+        [](const Scope& at, std::span<const Output> i) {
+          return std::vector{add(at, i[0], at.constant(Tensor::scalar(int64_t{1})))};
+        })[0];
+    meta.signatures["serving_default"] = {{}, {{"n", n}}, {{"counted", counted}}};
+  });
+  const Model model = load(path, {.threads = 2});
+  const Tensors few{{"n", Tensor::scalar(int64_t{3})}}, endless{{"n", Tensor::scalar(INT64_MAX)}};
+  const auto code_with = [&](const Tensors& inputs, const Cancellation& cancellation) {
+    return failure_of([&] { model.run(inputs, Model::predict, &cancellation); }).code();
+  };
+  Cancellation cancellation, unused;
+  Code ended = Code::Ok;
+  std::thread call([&] { ended = code_with(endless, cancellation); });
+  cancellation.cancel();
+  call.join();
+  BOOST_TEST((ended == Code::Cancelled));
+  BOOST_TEST((code_with(endless, cancellation) == Code::Cancelled));  // it is cancelled already
+  BOOST_TEST(model.run(few, Model::predict, &unused).at("counted").as<int64_t>()[0] == 3);
 }
 
 BOOST_AUTO_TEST_CASE(outputs_that_are_inputs_or_constants) {

@@ -1,5 +1,7 @@
 """Trained models: saved models of TensorFlow and the folders of runs."""
 import pathlib
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -84,6 +86,30 @@ def test_threads_share_a_model():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, troupe
+with troupe.Graph() as graph:
+    n = troupe.placeholder("int64", [])
+    counted, = troupe.while_loop(lambda i: i < n, lambda i: [i + 1], [troupe.constant(0, "int64")])
+    with troupe.Session(graph) as session:
+        session.export_saved_model(sys.argv[1], {"n": n}, {"counted": counted})
+model = troupe.load(sys.argv[1])
+for call in (model, model.predict):
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        call(n=2 ** 62)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+print(model(n=3)["counted"])
+"""
+
+
+def test_ctrl_c_ends_a_call(tmp_path):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, str(tmp_path / "1")], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["interrupted", "interrupted", "3"], done.stderr
+    assert done.returncode == 0 and done.stderr == ""
 
 
 @pytest.fixture

@@ -110,6 +110,23 @@ BOOST_AUTO_TEST_CASE(a_trained_model_computes_and_is_evaluated) {
   BOOST_TEST(value_of(evaluate(path("used"), {.files = {examples + "digits.csv"}}), "accuracy") > 0.8);
 }
 
+BOOST_AUTO_TEST_CASE(a_cancellation_ends_the_use_of_a_trained_model) {
+  (void)digits("cancelled", {"train.max_epochs=1"}).train();
+  const std::string run = path("cancelled");
+  Cancellation cancellation, unused;
+  cancellation.cancel();
+  const auto code_with = [&](const Cancellation& given) {
+    const Code predicting =
+        test::failure_of([&] { (void)predict(run, {.part = "valid", .cancellation = &given}); }).code();
+    const Code evaluating =
+        test::failure_of([&] { (void)evaluate(run, {.part = "valid", .cancellation = &given}); }).code();
+    BOOST_TEST((predicting == evaluating));
+    return predicting;
+  };
+  BOOST_TEST((code_with(cancellation) == Code::Cancelled));
+  BOOST_TEST((code_with(unused) == Code::Ok));
+}
+
 BOOST_AUTO_TEST_CASE(a_callback_ends_a_training_which_goes_on_later) {
   TrainingOptions options;
   options.epoch = [](const EpochReport& report) { return report.epochs < 2; };

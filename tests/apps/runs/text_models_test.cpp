@@ -149,6 +149,10 @@ BOOST_AUTO_TEST_CASE(trained_and_exported_models_take_texts) {
   const auto of_rows =
       rows.run("{\"text\": \"good not dull but unheard\"}\n\n{}\n{\"text\": [\"boring\"]}\n");
   BOOST_TEST(difference(of_rows.at("probabilities"), expected, {0, 0}) == "");
+  Cancellation cancellation;
+  cancellation.cancel();
+  const Status cancelled = failure_of([&] { (void)rows.run("{\"text\": \"good\"}", &cancellation); });
+  BOOST_TEST((cancelled.code() == Code::Cancelled), cancelled.message());
   BOOST_TEST(failure_of([&] { (void)rows.run(" \n"); }).text() == "there are no rows");
   RowModel moved = rows;
   const RowModel other = std::move(moved);

@@ -1,10 +1,10 @@
-#include "actors/step/cancellation.h"
+#include "kernels/runtime/cancellation.h"
 
 #include <map>
 #include <mutex>
 #include <utility>
 
-#include "actors/step/cancelled_by.h"
+#include "kernels/runtime/cancelled_by.h"
 
 namespace troupe {
 

@@ -1,5 +1,5 @@
-// Cancellation: cancels steps from other threads than those that wait for them (StepOptions::cancellation). Owned by the caller of
-// the steps. Public header: it uses only std. Any thread.
+// Cancellation: cancels steps (StepOptions::cancellation) and calls of models (Model::run) from other threads than those that wait
+// for them. Owned by the caller. Public header: it uses only std. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class Cancellation {
   Cancellation(const Cancellation&) = delete;
   Cancellation& operator=(const Cancellation&) = delete;
 
-  /// Makes every step that was given this object, those that run and those that begin later, fail with Cancelled. A step that is
-  /// about to end may still succeed.
+  /// Makes every step, and every call of a model, that was given this object, those that run and those that begin later, fail with
+  /// Cancelled. One that is about to end may still succeed.
   void cancel();
   bool cancelled() const;
 
