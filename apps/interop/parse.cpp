@@ -106,13 +106,25 @@ class FirstError final : public pb::io::ErrorCollector {
   std::string text_;
 };
 
-/// Returns whether the bytes are the text form, which has no control characters. In the binary form the name of the first node is
-/// followed by the tag of its second field, 0x12.
+/// Returns the beginning of the bytes, which ends with a whole character if they are UTF-8.
+std::string_view beginning_of(std::string_view bytes) {
+  constexpr size_t max_inspected = 4096, longest_character = 4;
+  if (bytes.size() <= max_inspected) return bytes;
+  size_t end = max_inspected;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  while (max_inspected - end < longest_character && continues(bytes[end])) --end;
+  return bytes.substr(0, end);
+}
+
+/// Returns whether the bytes may be the text form, which is UTF-8 without control characters. In the binary form the name of the
+/// first node is followed by the tag of its second field, 0x12.
 bool is_text(std::string_view bytes) {
-  constexpr size_t max_inspected = 4096;
-  return !bytes.empty() &&
-         std::none_of(bytes.begin(), bytes.begin() + std::min(bytes.size(), max_inspected),
-                      [](unsigned char c) { return c < 0x20 && c != '\t' && c != '\n' && c != '\r'; });
+  const std::string_view beginning = beginning_of(bytes);
+  const auto is_control = [](unsigned char c) {
+    return (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F;
+  };
+  return !beginning.empty() && std::ranges::none_of(beginning, is_control) &&
+         pb::internal::IsStructurallyValidUTF8(beginning.data(), static_cast<int>(beginning.size()));
 }
 
 Status parse_text(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
@@ -125,7 +137,9 @@ Status parse_text(std::string_view bytes, const GraphLimits& limits, pb::Message
   parser.SetRecursionLimit(max_nesting);
   parser.AllowUnknownField(true);
   pb::io::ArrayInputStream in(bytes.data(), static_cast<int>(bytes.size()));
-  return parser.Merge(&in, &message) ? Status{} : invalid_argument(errors.text());
+  if (parser.Merge(&in, &message)) return {};
+  return invalid_argument("the bytes are neither a binary " + message.GetDescriptor()->name() +
+                          " nor one in text form, which fails at " + errors.text());
 }
 
 Status parse_binary(std::string_view bytes, const GraphLimits& limits, pb::Message& message) {
@@ -134,7 +148,7 @@ Status parse_binary(std::string_view bytes, const GraphLimits& limits, pb::Messa
   TROUPE_RETURN_IF_FAILED(Scan(*message.GetDescriptor(), limits).run(bytes));
   if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
   return invalid_argument("the bytes are cut off or damaged, or are not a " +
-                          message.GetDescriptor()->name());
+                          message.GetDescriptor()->name() + ", neither a binary one nor one in text form");
 }
 
 }  // namespace

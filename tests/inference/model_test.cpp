@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(damaged_and_missing_values) {
   BOOST_TEST(failure_of_loading(copy).message() ==
              "DataLoss: " + copy +
                  "/saved_model.pb: the bytes are cut off or damaged, or "
-                 "are not a SavedModel");
+                 "are not a SavedModel, neither a binary one nor one in text form");
 }
 
 // The words come from constants, from a file of the folder, and from the values of variables.

@@ -240,6 +240,23 @@ BOOST_AUTO_TEST_CASE(text_that_is_none) {
   check_refused("\x0a\x05hello", "cut off or damaged");
 }
 
+BOOST_AUTO_TEST_CASE(bytes_that_are_neither_a_binary_graph_nor_text) {
+  const std::string damaged =
+      "the bytes are cut off or damaged, or are not a GraphDef, neither a binary one nor one in text form";
+  BOOST_TEST(refusal("\xff\xff\xff") == "InvalidArgument: " + damaged);
+  BOOST_TEST(refusal("caf\xe9") == "InvalidArgument: " + damaged);  // Latin-1
+  BOOST_TEST(refusal("gar\x7f") == "InvalidArgument: " + damaged);
+  check_refused(
+      "garbage",
+      "the bytes are neither a binary GraphDef nor one in text form, which fails at line 1, column ");
+  check_refused("caf\xc3\xa9", "nor one in text form, which fails at line 1, column 4");
+  // A character of several bytes lies across the end of what is inspected.
+  const std::string euro = "\xe2\x82\xac";
+  for (size_t before = 4090; before < 4100; ++before)
+    check_refused('#' + std::string(before, ' ') + euro + euro + "\ngarbage",
+                  "nor one in text form, which fails at line 2, column ");
+}
+
 BOOST_AUTO_TEST_CASE(meta_graphs) {
   const auto meta = interop::read_meta_graph(
       "meta_info_def { tags: 'serve' tensorflow_version: '1.0' } graph_def { " + placeholder("x") +

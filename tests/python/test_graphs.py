@@ -277,8 +277,10 @@ def test_graph_def(session, graph):
     assert len(copy) == len(graph)
     with troupe.Session(copy) as other:
         assert other.run("energy:0", {"x:0": [1, 2, 3]}) == 14
-    with pytest.raises(troupe.InvalidArgumentError):
+    with pytest.raises(troupe.InvalidArgumentError, match="are not a GraphDef, neither a binary one nor one in text form"):
         troupe.Graph.from_graph_def(b"\xff\xff\xff")
+    with pytest.raises(troupe.InvalidArgumentError, match="neither a binary GraphDef nor one in text form, which fails at line 1, column"):
+        troupe.Graph.from_graph_def(b"garbage")
 
 
 def test_meta_graphs(session, graph):
@@ -300,8 +302,10 @@ def test_meta_graphs(session, graph):
             with pytest.raises(troupe.OutOfRangeError):
                 other.run(word)
             other.stop_queue_runners()
-    with pytest.raises(troupe.InvalidArgumentError):
+    with pytest.raises(troupe.InvalidArgumentError, match="are not a MetaGraphDef, neither a binary one nor one in text form"):
         troupe.Graph.from_meta_graph(b"\xff\xff\xff")
+    with pytest.raises(troupe.InvalidArgumentError, match="neither a binary MetaGraphDef nor one in text form, which fails at line 1, column"):
+        troupe.Graph.from_meta_graph(b"garbage")
 
 
 def test_a_meta_graph_of_tensorflow():
