@@ -1,5 +1,7 @@
 #include "apps/python/calls.h"
 
+#include <span>
+
 #include "apps/python/arrays.h"
 #include "apps/python/values.h"
 
@@ -27,7 +29,11 @@ class OpCall {
 
   NodeId add() {
     std::vector<Output> inputs;
-    for (size_t i = 0; i < op_.inputs.size(); ++i) add_input(inputs, op_.inputs[i], values_[i]);
+    for (size_t i = 0; i < op_.inputs.size(); ++i) {
+      const size_t first = inputs.size();
+      add_input(inputs, op_.inputs[i], values_[i]);
+      if (takes_many(op_.inputs[i])) set_length(op_.inputs[i], std::span(inputs).subspan(first));
+    }
     return scope_.scope.add(op_.name, std::move(inputs), std::move(attrs_));
   }
 
@@ -53,6 +59,35 @@ class OpCall {
       fail("takes a list of tensors as '" + argument.name + "', not a value of type " + type_text(value));
     size_t i = 0;
     for (const py::handle element : value) inputs.push_back(to_input(argument, i++, element));
+  }
+
+  /// Sets the attribute that says how many tensors a list has, or their types, to what is given: of several lists the graph would
+  /// not know where one ends. Fails if the list has another length than the attribute, or another list that it stands for, says.
+  void set_length(const ArgDef& argument, std::span<const Output> given) {
+    const std::string& attr = argument.number_attr.empty() ? argument.type_list_attr : argument.number_attr;
+    const auto length = static_cast<int64_t>(given.size());
+    if (const AttrValue* const known = attrs_.find(attr)) {
+      const auto* const types = std::get_if<std::vector<DType>>(known);
+      const int64_t wanted = types ? static_cast<int64_t>(types->size()) : std::get<int64_t>(*known);
+      if (wanted != length)
+        fail("takes " + std::to_string(wanted) + " tensors as '" + argument.name + "', as its attribute " +
+             attr + " says, not " + std::to_string(length));
+    } else if (!argument.number_attr.empty()) {
+      attrs_.set(attr, length);
+    } else {
+      set_types(attr, given);
+    }
+  }
+
+  /// Leaves the attribute out if an input is no tensor, which the graph then says.
+  void set_types(const std::string& attr, std::span<const Output> given) {
+    const Graph& graph = scope_.graph->graph;
+    std::vector<DType> types;
+    for (const Output& output : given) {
+      if (!graph.check_tensor(output).ok()) return;
+      types.push_back(graph.dtype(output));
+    }
+    attrs_.set(attr, std::move(types));
   }
 
   Output to_input(const ArgDef& argument, size_t i, py::handle value) {

@@ -9,8 +9,9 @@
 namespace troupe::python {
 
 /// Adds a node of the op with this name. `inputs` has one element for each argument of the op, a list for one that takes several
-/// tensors. `attrs` has values of attributes; None: the default, or what follows from the inputs. A value that is no output becomes
-/// a constant with the type that the argument has, by itself, by an attribute, or by the other inputs; see as_output() for lists.
+/// tensors. `attrs` has values of attributes; None: the default, or what follows from the inputs, such as the lengths of lists. A
+/// value that is no output becomes a constant with the type that the argument has, by itself, by an attribute, or by the other
+/// inputs; see as_output() for lists.
 NodeId call_op(const ScopeHandle& scope, const std::string& op, const pybind11::tuple& inputs,
                const pybind11::dict& attrs);
 /// Returns the value as an output: itself, a constant, or for a list with outputs the stack of its elements, which has the type of

@@ -46,6 +46,33 @@ def test_ops_with_several_outputs_and_lists(session):
     assert session.run(troupe.ops.concat([[1, 2], troupe.constant([3])], 0)).tolist() == [1, 2, 3]
 
 
+def message(number, data):
+    """A field of a protobuf."""
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def feature(name, value):
+    return message(1, message(1, name) + message(2, value))
+
+
+def integers(*values):
+    return message(3, message(1, bytes(values)))
+
+
+def test_lengths_of_lists_need_not_be_given(session):
+    context = feature(b"c", integers(7, 8)) + feature(b"d", integers(5))
+    example = message(1, context) + message(2, feature(b"f", message(1, integers(1)) + message(1, integers(2, 3))))
+    attributes = {"context_sparse_types": ["int64"], "context_dense_shapes": [[1]], "feature_list_sparse_types": ["int64"]}
+    results = troupe.ops.parse_single_sequence_example(example, [], ["c"], ["d"], ["f"], [], [np.array([0])], "", **attributes)
+    assert results[0].op.attribute("Ncontext_dense") == 1 and results[0].op.attribute("Nfeature_list_dense") == 0
+    expected = [[[0], [1]], [7, 8], [2], [5], [[0, 0], [1, 0], [1, 1]], [1, 2, 3], [2, 2]]  # as in TensorFlow
+    assert [result.tolist() for result in session.run(results)] == expected
+    with pytest.raises(troupe.InvalidArgumentError, match="takes 2 tensors as 'context_sparse_keys', as its attribute Ncontext_sparse says, not 1"):
+        troupe.ops.parse_single_sequence_example(example, [], ["c"], ["d"], [], [], [np.array([0])], "", Ncontext_sparse=2)
+    with pytest.raises(troupe.InvalidArgumentError, match="takes 3 tensors as 'data', as its attribute N says, not 1"):
+        troupe.ops.dynamic_stitch([[0], [1], [2]], [[1.0]])
+
+
 def test_reductions_over_all_axes_or_some(session):
     x = troupe.placeholder("float32")
     sums = [troupe.ops.sum(x), troupe.ops.sum(x, 0), troupe.ops.sum(x, [0, 1], keep_dims=True)]
