@@ -83,6 +83,9 @@ SampleBatches Samples::batches(const BatchOptions& options) const {
 int64_t SampleBatches::per_epoch() const {
   return held_by(impl_, "sequence of batches").batches->per_epoch();
 }
+bool SampleBatches::has_threads() const {
+  return held_by(impl_, "sequence of batches").batches->queue().has_value();
+}
 
 std::vector<std::pair<std::string, Tensor>> SampleBatches::at(uint64_t batch) {
   const data::Dataset samples = value_or_throw(held_by(impl_, "sequence of batches").batches->at(batch));

@@ -41,6 +41,8 @@ class SampleBatches {
  public:
   /// Returns the number of batches of an epoch; the last one may be smaller than the others.
   int64_t per_epoch() const;
+  /// Returns whether threads of this process make batches ahead of their use.
+  bool has_threads() const;
   /// Returns the columns of a batch by name; batches are counted from 0 over all epochs. A ragged column has its elements, and
   /// then its splits as a column NAME_splits. The tensors may share memory with the samples. Throws what reading files yields.
   std::vector<std::pair<std::string, Tensor>> at(uint64_t batch);

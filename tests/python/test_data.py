@@ -1,5 +1,7 @@
 """Samples as iterators."""
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -66,6 +68,39 @@ def test_batches_can_be_fed(session):
     total = troupe.ops.sum(x)
     for batch in troupe.dataset(EXAMPLES / "digits.toml"):
         assert session.run(total, {x: batch["image"]}) == pytest.approx(batch["image"].sum(), rel=1e-4)
+
+
+FORKED = """
+import os, sys, troupe
+def opened(**keys):
+    return troupe.data.csv(sys.argv[1], label="last", batch=4, **keys)
+whole, ahead = opened(), [opened(read="stream"), opened(map={"twice": "image * 2.0"})]
+for samples in [whole, *ahead]:
+    next(iter(samples))
+child = os.fork()
+if child == 0:
+    assert len(list(whole)) == 3 and len(whole.arrays()["label"]) == 10
+    for samples in ahead:
+        for use in (lambda: next(iter(samples)), samples.arrays):
+            try:
+                use()
+                sys.exit(1)
+            except troupe.FailedPreconditionError as error:
+                assert "forked" in str(error)
+        assert samples.samples == 10 and len(samples) == 3
+    del samples, ahead  # waits for no thread of the parent
+    assert len(list(opened(read="stream"))) == 3
+    sys.exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+assert [len(list(samples)) for samples in ahead] == [3, 3]
+"""
+
+
+def test_forked_processes(tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("".join(f"{i},{2 * i},{i % 3}\n" for i in range(10)))
+    done = subprocess.run([sys.executable, "-c", FORKED, str(table)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_mistakes(tmp_path):

@@ -38,6 +38,20 @@ BOOST_AUTO_TEST_CASE(batches_have_the_columns_of_the_run_file) {
   BOOST_TEST(batches.at(0)[0].second.shape().text() == "[50,64]");
 }
 
+BOOST_AUTO_TEST_CASE(threads_make_the_batches_of_streams) {
+  const std::string table = test::project_path("examples/digits.csv");
+  const auto opened = [&](const std::string& read) {
+    const std::string text = "[data]\nbatch = 32\nformat = 'csv'\nlabel = 'last'\ntrain = ['" + table +
+                             "']\nread = '" + read +
+                             "'\n[model.variables]\nw = { shape = [1], init = 'zeros' }\n"
+                             "[model.graph]\nl = 'sum(w)'\n[train]\nloss = 'l'\n"
+                             "optimizer = { type = 'sgd', lr = 1.0 }\nmax_steps = 1\n";
+    return Samples::parse(text).batches();
+  };
+  BOOST_TEST(opened("stream").has_threads());
+  BOOST_TEST(!opened("whole").has_threads());
+}
+
 BOOST_AUTO_TEST_CASE(a_batch_has_all_samples_at_most) {
   const Samples valid = Samples::read(digits, "valid");
   for (const int64_t size : {valid.size(), valid.size() + 1, INT64_MAX}) {
