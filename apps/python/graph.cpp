@@ -70,8 +70,10 @@ void bind_graph(py::module_& module) {
       .def("output", &find_output, py::arg("name"), "Returns the output called 'name' or 'name:k'.")
       .def("operation", &find_node, py::arg("name"), "Returns the operation of this name.")
       .def("operations", &nodes_of)
-      .def("__contains__",
-           [](const GraphRef& graph, const std::string& name) { return graph->graph.find(name) != nullptr; })
+      .def(
+          "__contains__",
+          [](const GraphRef& graph, const std::string& name) { return graph->graph.find(name) != nullptr; },
+          py::arg("name"))
       .def("__len__", [](const GraphRef& graph) { return graph->graph.size(); });
 }
 

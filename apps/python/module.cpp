@@ -14,6 +14,7 @@
 #include "apps/python/op_table.h"
 #include "apps/python/session.h"
 #include "apps/python/training.h"
+#include "apps/python/wrong_arguments.h"
 
 PYBIND11_MODULE(_troupe, module) {
   namespace python = troupe::python;
@@ -36,4 +37,5 @@ PYBIND11_MODULE(_troupe, module) {
   python::bind_models(module);
   python::bind_training(module);
   python::bind_samples(module);
+  python::explain_wrong_arguments(module);
 }

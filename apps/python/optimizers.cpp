@@ -92,18 +92,21 @@ using ChangeGradients = std::vector<nn::VariableGradient> (*)(const Scope&, std:
                                                               double);
 
 void bind_changes(py::module_& module) {
-  const auto bind = [&](const char* name, ChangeGradients change) {
-    module.def(name, [change](const ScopeHandle& scope, const py::list& gradients, double number) {
-      return from_gradients(change(scope.scope, to_gradients(gradients, scope), number), scope.graph);
-    });
+  const auto bind = [&](const char* name, const char* parameter, ChangeGradients change) {
+    module.def(
+        name,
+        [change](const ScopeHandle& scope, const py::list& gradients, double number) {
+          return from_gradients(change(scope.scope, to_gradients(gradients, scope), number), scope.graph);
+        },
+        py::arg("scope"), py::arg("gradients"), py::arg(parameter));
   };
-  bind("clip_by_value", &nn::clip_by_value);
-  bind("clip_by_norm", &nn::clip_by_norm);
-  bind("clip_by_global_norm",
+  bind("clip_by_value", "limit", &nn::clip_by_value);
+  bind("clip_by_norm", "norm", &nn::clip_by_norm);
+  bind("clip_by_global_norm", "norm",
        [](const Scope& scope, std::vector<nn::VariableGradient> gradients, double norm) {
          return nn::clip_by_global_norm(scope, std::move(gradients), norm);
        });
-  bind("add_weight_decay", &nn::add_weight_decay);
+  bind("add_weight_decay", "rate", &nn::add_weight_decay);
   module.def("global_norm", [](const ScopeHandle& scope, const py::list& gradients) {
     return scope.handle(nn::global_norm(scope.scope, to_gradients(gradients, scope)));
   });
