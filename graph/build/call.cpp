@@ -116,6 +116,7 @@ void Call::add_input(const ArgDef& arg) {
     return;
   }
   const bool takes_many = !arg.number_attr.empty() || !arg.type_list_attr.empty();
+  const size_t before = inputs_.size();
   if (const auto* outputs = std::get_if<std::vector<Output>>(&argument->value())) {
     if (!takes_many) fail("parameter '" + from.name + "' takes one tensor, not a list");
     inputs_.insert(inputs_.end(), outputs->begin(), outputs->end());
@@ -124,6 +125,18 @@ void Call::add_input(const ArgDef& arg) {
   } else {
     inputs_.push_back(to_output(arg, *argument));
   }
+  if (!arg.number_attr.empty()) set_number(arg, inputs_.size() - before);
+}
+
+/// The node gets all inputs one after the other, and cannot tell where one of several lists ends.
+void Call::set_number(const ArgDef& arg, size_t number) {
+  const auto given = static_cast<int64_t>(number);
+  const AttrValue* const known = attrs_.find(arg.number_attr);
+  if (known && std::get<int64_t>(*known) != given)
+    fail("parameter '" + parameter(arg.name).name + "' has " + std::to_string(given) +
+         " tensors; it must have " + std::to_string(std::get<int64_t>(*known)) +
+         ", as the list or the number before it says");
+  attrs_.set(arg.number_attr, given);
 }
 
 DType Call::type_of_siblings(const std::string& type_attr) const {

@@ -24,6 +24,7 @@ class Call {
 
   void set_attributes();
   void add_input(const ArgDef& arg);
+  void set_number(const ArgDef& arg, size_t number);
   /// Returns the type of a literal: that of the argument, of its attribute, of the other inputs, or of the literal itself.
   DType literal_type(const ArgDef& arg, const Argument& literal) const;
   DType type_of_siblings(const std::string& type_attr) const;

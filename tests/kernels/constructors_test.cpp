@@ -86,6 +86,16 @@ BOOST_AUTO_TEST_CASE(numbers_that_no_argument_can_hold_are_refused) {
              }) == "attribute shape is wrong: shape [-2,3] has a dimension below -1");
 }
 
+// The node gets all tensors one after the other: three indices and one value might be taken for two of each.
+BOOST_AUTO_TEST_CASE(lists_that_must_have_equal_lengths_are_refused_otherwise) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  const Output at = placeholder(g, i32, {2}), x = placeholder(g, i32, {2});
+  BOOST_TEST(says(refusal([&] { dynamic_stitch(g, {at, at, at}, {x}); }),
+                  "parameter 'data' has 1 tensors; it must have 3"));
+  BOOST_TEST(graph.node(dynamic_stitch(g, {at, at}, {x, x}).node).attrs.get<int64_t>("N") == 2);
+}
+
 BOOST_AUTO_TEST_CASE(tensors_of_other_graphs_are_refused) {
   Graph graph(op_library()->ops), other(op_library()->ops);
   const Scope g(graph), elsewhere(other);
