@@ -58,8 +58,8 @@ std::map<std::string, Tensor> RowModel::run(std::string_view rows, const Cancell
   const Impl& held = held_by(impl_, "model");
   const auto [lines, count] = rows_in(rows);
   if (count == 0) throw Error(invalid_argument("there are no rows"));
-  auto values = held.model.run(value_or_throw(held.table->read(lines, count, "rows")), Model::predict,
-                               cancellation);
+  auto values =
+      held.model.run(value_or_throw(held.table->read(lines, count, "rows")), Model::predict, cancellation);
   const auto& outputs = held.model.signature().outputs;
   std::map<std::string, Tensor> results;
   for (size_t i = 0; i < values.size(); ++i) results.emplace(outputs[i].name, std::move(values[i]));

@@ -13,7 +13,8 @@ WeightAverages::WeightAverages(const Scope& scope, double decay, std::vector<Out
   if (variables.empty()) variables = trainable_variables(scope.graph());
   for (const Output& variable : variables) {
     const std::string name = scope.graph().node(scope.checked(variable).node).name;
-    const Scope here = scope.in_context(nullptr).without_control().with_prefix("averages").colocated_with(variable);
+    const Scope here =
+        scope.in_context(nullptr).without_control().with_prefix("averages").colocated_with(variable);
     averages_.emplace_back(variable,
                            companion_variable(here, initial_value(scope.graph(), variable), name, variable));
   }

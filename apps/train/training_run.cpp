@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "actors/checkpoint/checkpoint_files.h"
-#include "apps/nn/variable_snapshot.h"
 #include "apps/services/run_control_role.h"
 #include "apps/text/score_text.h"
 #include "apps/train/cluster_links.h"
@@ -32,6 +31,7 @@
 #include "apps/train/rounds/evaluation.h"
 #include "apps/train/rounds/local_rounds.h"
 #include "apps/train/run_requests.h"
+#include "apps/train/run_session.h"
 #include "apps/train/run_setting.h"
 #include "graph/passes/partition/check_finite.h"
 #include "messages/env/process.h"
@@ -41,8 +41,6 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 using SteadyClock = std::chrono::steady_clock;
-
-constexpr const char* best_prefix = "best";
 
 /// A run, from its start or a checkpoint to its end or the loss of a process.
 class Run {
@@ -70,12 +68,12 @@ class Run {
   Result<TrainingResult> run() try {
     TROUPE_RETURN_IF_FAILED(check_setting(config_, options_));
     if (has_servers()) config_.cluster.owners = first_owners(config_);
-    build();
+    built_.build();
     TROUPE_RETURN_IF_FAILED(await_nodes());
     if (!options_.resume.empty() && options_.dry_run_steps == 0) TROUPE_RETURN_IF_FAILED(open_folder());
     if (!goes_on()) {
       if (with_workers()) attempt_ = claim_variables(runtime_, config_);
-      open_session();
+      built_.follow_variables();
       TROUPE_RETURN_IF_FAILED(begin());
       TROUPE_RETURN_IF_FAILED(make_rounds());
     }
@@ -108,53 +106,10 @@ class Run {
     return links_.await_all(config_.train.fault.start_timeout);
   }
 
-  /// Builds the graph for config_.cluster.owners.
-  void build() {
-    (void)saving_.wait();
-    evaluation_.reset();
-    session_.reset();
-    best_.reset();
-    graph_.emplace(runtime_.ops());
-    model_ =
-        value_or_throw(build_training_graph(config_, data_.train->columns(), *graph_,
-                                            with_workers() ? runtime_.services().task() : std::string()));
-    owners_ = config_.cluster.owners;
-    if (config_.train.early_stop && config_.train.early_stop->keep_best)
-      best_.emplace(Scope(*graph_), best_prefix);
-  }
-
-  void open_session() {
-    // A stage that has a GPU may have ops without a kernel for it.
-    SessionOptions options{.seed = config_.run.seed,
-                           .placement = Placement::Soft,
-                           .check_finite = config_.train.check_finite,
-                           .start_timeout = config_.train.fault.start_timeout};
-    if (with_workers()) options.tasks = owners_of_variables(config_);  // others may be lost while it runs
-    session_.emplace(runtime_.session(*graph_, options));
-    evaluation_.emplace(*session_, model_);
-  }
-
-  /// Calls `use`, which runs steps of the session that change no variables. If a server is lost meanwhile and its mirror takes over
-  /// its variables, calls it again.
+  /// See RunSession::run().
   template <class Use>
   auto with_session(Use use) {
-    for (;;) {
-      Status failure;
-      try {
-        follow_variables();
-        return use();
-      } catch (const Error& error) {
-        failure = error.status();
-      }
-      if (!rounds_ || !rounds_->recover(failure)) throw Error(failure);
-    }
-  }
-
-  /// Opens a session anew if the variables have moved.
-  void follow_variables() {
-    if (owners_ == config_.cluster.owners) return;
-    build();
-    open_session();
+    return built_.run(rounds_.get(), use);
   }
 
   /// In a cluster with workers each worker runs its part of the rounds; otherwise this session runs them.
@@ -165,14 +120,15 @@ class Run {
       TROUPE_RETURN_IF_FAILED(keep_progress());
       rounds_ = cluster_rounds({progress_.step, run_, attempt_});
     } else {
-      rounds_ = rounds_in_process(*session_, model_, graph_->dtype(model_.loss), config_, *batches_);
+      rounds_ = rounds_in_process(built_.session(), built_.model(), built_.graph().dtype(built_.model().loss),
+                                  config_, *batches_);
     }
     return {};
   }
 
   std::unique_ptr<ClusterRounds> cluster_rounds(const ClusterRounds::Start& start) {
     return std::make_unique<ClusterRounds>(
-        runtime_, config_, start, graph_->dtype(model_.loss),
+        runtime_, config_, start, built_.graph().dtype(built_.model().loss),
         ClusterRounds::Events{[this](const std::string& line) { print(line); },
                               [this](const std::string& task) { restart_worker(task); }});
   }
@@ -189,8 +145,7 @@ class Run {
     const auto live = kept ? find_training(runtime_, config_, kept->run) : std::nullopt;
     if (!live) return false;
     config_.cluster.owners = live->owners;
-    if (owners_ != live->owners) build();
-    open_session();
+    built_.follow_variables();
     attempt_ = latest_attempt(runtime_, config_);
     auto rounds = cluster_rounds({live->done(), kept->run, attempt_, &*live});
     const uint64_t from = kept->progress.step, epoch_end = (from / per_epoch() + 1) * per_epoch();
@@ -211,7 +166,7 @@ class Run {
   } catch (const Error& error) {
     print("the training cannot go on from where its workers are: " + error.status().text());
     if (has_servers()) config_.cluster.owners = first_owners(config_);
-    build();
+    built_.build();
     return false;
   }
 
@@ -228,9 +183,9 @@ class Run {
   Status begin() {
     Disk& disk = runtime_.services().disk();
     const bool goes_on = folder_ && has_checkpoint();
-    TROUPE_ASSIGN(const auto initial,
-                  goes_on ? zeros(*graph_, model_) : stored_values(disk, config_, *graph_, model_));
-    session_->run(initial, {model_.initializer}, {.training = true});
+    TROUPE_ASSIGN(const auto initial, goes_on ? zeros(built_.graph(), built_.model())
+                                              : stored_values(disk, config_, built_.graph(), built_.model()));
+    built_.session().run(initial, {built_.model().initializer}, {.training = true});
     if (options_.dry_run_steps > 0) return {};
     if (!initial.empty() && !goes_on)
       print(std::to_string(initial.size()) + " weights begin with the values in " + config_.model.init_from);
@@ -270,7 +225,7 @@ class Run {
   Status restore() {
     RestoredCheckpoint checkpoint;
     try {
-      checkpoint = session_->restore(checkpoints());
+      checkpoint = built_.session().restore(checkpoints());
     } catch (const Error& error) {
       if (error.status().code() != Code::NotFound || has_checkpoint())
         return earlier_run().with_change(error.status());
@@ -290,7 +245,7 @@ class Run {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
     const std::string warning = progress_.go_on_with(data_.train->samples(), per_epoch());
     if (!warning.empty()) print(warning);
-    const auto former = restore_former_names(runtime_, *session_, *graph_, checkpoint);
+    const auto former = restore_former_names(runtime_, built_.session(), built_.graph(), checkpoint);
     for (const auto& variable : checkpoint.missing) {
       if (former.contains(variable) || !is_saved(variable)) continue;
       if (!variable.starts_with(std::string(best_prefix) + '/'))
@@ -303,14 +258,14 @@ class Run {
 
   /// Returns whether checkpoints of this run have a variable: not if it is a local one, or if another run has left it behind.
   bool is_saved(const std::string& variable) const {
-    const Node* const node = graph_->find(variable);
-    return node && std::ranges::count(local_variables(*graph_), node->id, &Output::node) == 0;
+    const Node* const node = built_.graph().find(variable);
+    return node && std::ranges::count(local_variables(built_.graph()), node->id, &Output::node) == 0;
   }
 
   void describe() const {
-    monitor_.describe(facts_of(config_, options_, data_, model_, per_epoch()));
+    monitor_.describe(facts_of(config_, options_, data_, built_.model(), per_epoch()));
     monitor_.begin(progress_.step);
-    print(description(config_, data_, model_, per_epoch()));
+    print(description(config_, data_, built_.model(), per_epoch()));
   }
 
   Status loop() try {
@@ -411,8 +366,8 @@ class Run {
   bool roll_back() {
     if (config_.train.on_nan != config::OnNan::Rollback || !folder_) return false;
     (void)saving_.wait();
-    follow_variables();
-    const auto checkpoint = rollback_.restore(*session_, runtime_.services().disk(), checkpoints());
+    built_.follow_variables();
+    const auto checkpoint = rollback_.restore(built_.session(), runtime_.services().disk(), checkpoints());
     if (!checkpoint) {
       print("there is no checkpoint to go back to that has not been tried");
       return false;
@@ -433,15 +388,15 @@ class Run {
   Record evaluate() {
     if (!data_.valid || (config_.train.check_finite && result_.ending == Ending::Diverged)) return {};
     const observe::PhaseScope evaluating(monitor_, observe::Phase::Evaluating);
-    return with_session([this] { return evaluation_->run(*data_.valid); });
+    return with_session([this] { return built_.evaluation().run(*data_.valid); });
   }
 
   /// Returns the learning rate of the last step, if it changes.
   std::optional<double> learning_rate() {
-    if (!model_.rate || progress_.step == 0) return {};
+    if (!built_.model().rate || progress_.step == 0) return {};
     const Tensor updates = Tensor::scalar(static_cast<float>(progress_.step - 1));
     return with_session([&] {
-      return number(session_->run({{model_.updates, updates}}, {*model_.rate}).at(0));
+      return number(built_.session().run({{built_.model().updates, updates}}, {*built_.model().rate}).at(0));
     });
   }
 
@@ -462,8 +417,9 @@ class Run {
 
   Status end_epoch(uint64_t epoch) {
     const Record record = log_metrics();
-    const ShownModel shown{config_.observe, *graph_, model_, data_.valid ? *data_.valid : *data_.train};
-    if (folder_) with_session([&] { log_events(shown, *session_, progress_.step, *folder_); });
+    const ShownModel shown{config_.observe, built_.graph(), built_.model(),
+                           data_.valid ? *data_.valid : *data_.train};
+    if (folder_) with_session([&] { log_events(shown, built_.session(), progress_.step, *folder_); });
     progress_.epoch_loss = {};
     const auto& all = config_.train.max_epochs;
     if (options_.line)  // the monitor has the scores
@@ -477,7 +433,7 @@ class Run {
   void check_early_stop(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
     const auto improved = improves(rule.monitor, record, epoch, progress_.early_stop);
     if (!improved) return;
-    if (*improved && best_) with_session([this] { best_->keep(*session_); });
+    if (*improved && built_.best()) with_session([this] { built_.best()->keep(built_.session()); });
     if (stops_early(config_.train, progress_, per_epoch())) result_.ending = Ending::EarlyStopped;
   }
 
@@ -487,9 +443,11 @@ class Run {
         !patience_is_over(rule.monitor, progress_.plateau, epoch))
       return {};
     progress_.plateau.epoch = epoch;
-    follow_variables();
-    if (number(session_->run({*model_.rate_factor}).at(0)) <= static_cast<float>(rule.min_factor)) return {};
-    session_->run({}, {*model_.lower_rate});
+    built_.follow_variables();
+    if (number(built_.session().run({*built_.model().rate_factor}).at(0)) <=
+        static_cast<float>(rule.min_factor))
+      return {};
+    built_.session().run({}, {*built_.model().lower_rate});
     TROUPE_RETURN_IF_FAILED(make_rounds());
     print("the learning rate is lowered, because " + rule.monitor.metric + " has not improved");
     return {};
@@ -511,7 +469,8 @@ class Run {
                               .keep = static_cast<size_t>(config_.train.checkpoint.keep),
                               .pinned = schedule_->begin_save(progress_.step, SteadyClock::now()),
                               .unhurried = unhurried};
-    saving_.begin(with_session([&] { return session_->begin_save(checkpoints(), options); }), progress_.step);
+    saving_.begin(with_session([&] { return built_.session().begin_save(checkpoints(), options); }),
+                  progress_.step);
     if (std::isfinite(result_.loss)) rollback_.saved();
   }
 
@@ -526,7 +485,7 @@ class Run {
   }
 
   void restore_best() {
-    with_session([this] { best_->restore(*session_); });
+    with_session([this] { built_.best()->restore(built_.session()); });
     const Best& best = progress_.early_stop;
     if (best.epoch == batches_->epoch_of(progress_.step)) return;
     print(fmt::format("the model is that of epoch {}, which has the best {}: {}", best.epoch,
@@ -537,7 +496,8 @@ class Run {
     (void)saving_.wait();
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
     if (folder_ && result_.ending != Ending::Diverged) {
-      const bool takes_best = best_ && progress_.early_stop.score && result_.ending != Ending::Stopped;
+      const bool takes_best =
+          built_.best() && progress_.early_stop.score && result_.ending != Ending::Stopped;
       if (takes_best) restore_best();
       const bool may_save = result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal;
       if (may_save && (takes_best || !saving_.has_saved(progress_.step))) save();
@@ -547,7 +507,7 @@ class Run {
     result_.checkpoint_step = saving_.step();
     result_.epochs = batches_->epoch_of(progress_.step);
     for (const auto& [name, value] : evaluate()) result_.evaluation.emplace_back("valid/" + name, value);
-    session_->close();
+    built_.session().close();
     if (folder_) folder_->forget();
   }
 
@@ -567,12 +527,7 @@ class Run {
   std::optional<services::RunControlRole> control_role_;
   const ClusterLinks links_;
   const NodeWatch nodes_;
-  std::optional<Graph> graph_;
-  TrainingGraph model_;
-  std::vector<std::string> owners_;  ///< of the variables of the graph: a value of config_.cluster.owners
-  std::optional<nn::VariableSnapshot> best_;  ///< the best model, if train.early_stop.keep_best
-  std::optional<Session> session_;
-  std::optional<Evaluation> evaluation_;
+  RunSession built_{config_, options_, data_, runtime_, saving_};
   std::unique_ptr<Rounds> rounds_;
   std::optional<RunFolder> folder_;
   Progress progress_;

@@ -91,7 +91,9 @@ BOOST_AUTO_TEST_CASE(lists_that_must_have_equal_lengths_are_refused_otherwise) {
   Graph graph(op_library()->ops);
   const Scope g(graph);
   const Output at = placeholder(g, i32, {2}), x = placeholder(g, i32, {2});
-  BOOST_TEST(says(refusal([&] { dynamic_stitch(g, {at, at, at}, {x}); }),
+  BOOST_TEST(says(refusal([&] {
+                    dynamic_stitch(g, {at, at, at}, {x});
+                  }),
                   "parameter 'data' has 1 tensors; it must have 3"));
   BOOST_TEST(graph.node(dynamic_stitch(g, {at, at}, {x, x}).node).attrs.get<int64_t>("N") == 2);
 }
