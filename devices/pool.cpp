@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -13,6 +15,7 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include "devices/flush_denormals.h"
+#include "devices/held_place.h"
 
 namespace troupe {
 namespace {
@@ -117,18 +120,20 @@ class SchedulerHandle {
 
 }  // namespace
 
-struct ThreadPool::State {
+struct ThreadPool::State final : PlaceLender {
   explicit State(size_t count);
-  ~State();
+  ~State() override;
 
   void serve();
   void submit(std::function<void()> task);
   bool try_submit(std::function<void()> task);
   void run(ChunkLoop& loop);
+  void lend() override;
+  void take_back() override;
 
   const size_t limit;
   const size_t sharers;              // how many threads may share a loop: at most one for each core
-  std::vector<std::thread> threads;  // run submitted tasks
+  std::vector<std::thread> threads;  // run submitted tasks, or are spare
 
  private:
   struct Share {
@@ -139,10 +144,18 @@ struct ThreadPool::State {
 
   bool pays(ChunkLoop& loop);
   void share(ChunkLoop& loop);
+  bool become_spare();
 
-  tbb::concurrent_bounded_queue<std::function<void()>> tasks_;  // an empty function ends its thread
-  std::atomic<uint32_t> unfinished_{0};                         // how many tasks are waiting or running
-  std::atomic<size_t> computing_{0};  // how many threads run tasks, run chunks() or help
+  tbb::concurrent_bounded_queue<std::function<void()>>
+      tasks_;                            // an empty function makes its thread a spare one
+  std::atomic<uint32_t> unfinished_{0};  // how many tasks are waiting or running
+  std::atomic<size_t> computing_{0};     // how many threads run tasks, run chunks() or help
+  std::atomic<size_t> waiting_{0};       // how many threads wait while others run tasks in their places
+  std::mutex mutex_;                     // guards the next members up to ending_, and `threads` once they run
+  std::condition_variable needed_;       // told when spare threads are needed, or the pool ends
+  size_t spare_ = 0, called_ = 0;        // threads that run no tasks, and how many of them are to do so again
+  size_t missing_ = 0;                   // threads that the system did not provide
+  bool ending_ = false;
   RecentWork recent_;
   SchedulerHandle scheduler_;
   // Has a place for each caller (fewer than `limit` enter it) and for each helper.
@@ -158,16 +171,25 @@ ThreadPool::State::State(size_t count)
 // Waits for submitted tasks, and for the tasks that these submit.
 ThreadPool::State::~State() {
   while (const uint32_t left = unfinished_.load()) unfinished_.wait(left);
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  needed_.notify_all();
   for (size_t i = 0; i < threads.size(); ++i) tasks_.push({});
   for (auto& thread : threads) thread.join();
 }
 
 void ThreadPool::State::serve() {
   const FlushDenormals flush;
+  const HeldPlace place(*this);
   for (;;) {
     std::function<void()> task;
     tasks_.pop(task);
-    if (!task) return;
+    if (!task) {
+      if (become_spare()) continue;
+      return;
+    }
     {
       const Counted self(computing_);
       task();
@@ -175,6 +197,48 @@ void ThreadPool::State::serve() {
     task = nullptr;
     if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_all();
   }
+}
+
+// Waits until the thread is needed again. Returns false if the pool ends.
+bool ThreadPool::State::become_spare() {
+  std::unique_lock lock(mutex_);
+  ++spare_;
+  needed_.wait(lock, [&] { return called_ > 0 || ending_; });
+  if (ending_) return false;
+  --called_;
+  --spare_;
+  return true;
+}
+
+// If the system provides no more threads, tasks behind the one that waits may have to wait for it.
+void ThreadPool::State::lend() {
+  waiting_.fetch_add(1);
+  computing_.fetch_sub(1);
+  const std::lock_guard lock(mutex_);
+  if (spare_ > called_) {
+    ++called_;
+    needed_.notify_one();
+    return;
+  }
+  try {
+    threads.emplace_back([this] { serve(); });
+  } catch (const std::system_error&) {
+    ++missing_;
+  }
+}
+
+// One of the threads ends its present task, and then becomes a spare one. It does not matter which.
+void ThreadPool::State::take_back() {
+  computing_.fetch_add(1);
+  waiting_.fetch_sub(1);
+  {
+    const std::lock_guard lock(mutex_);
+    if (missing_ > 0) {
+      --missing_;
+      return;
+    }
+  }
+  tasks_.push({});
 }
 
 void ThreadPool::State::submit(std::function<void()> task) {
@@ -185,7 +249,7 @@ void ThreadPool::State::submit(std::function<void()> task) {
 // If several callers race, there may be one task more than free threads. That task waits.
 bool ThreadPool::State::try_submit(std::function<void()> task) {
   const size_t caller = counted_in == &computing_ ? 0 : 1;
-  if (unfinished_.load() >= limit || computing_.load() + caller >= limit) return false;
+  if (unfinished_.load() >= limit + waiting_.load() || computing_.load() + caller >= limit) return false;
   submit(std::move(task));
   return true;
 }

@@ -15,6 +15,7 @@
 
 #include <boost/asio.hpp>
 
+#include "devices/held_place.h"
 #include "devices/spin_lock.h"
 
 namespace troupe {
@@ -261,6 +262,8 @@ bool ControlThread::wait(const std::function<bool()>& done, int64_t deadline) {
   Unit* unit = Unit::current(*this);
   if (unit) unit->run_until([&] { return done() || (deadline != 0 && now() >= deadline); });
   if (done()) return true;
+  const LentPlaces lent;
+  Unit::hand_over_all();  // also what has got a place now
   if (impl_->serve_as_guest(*this, done, deadline)) return done();
   const auto spin_until = std::chrono::steady_clock::now() + spin_time;
   while (!done()) {

@@ -26,7 +26,7 @@ void FairTurns::Session::compute(Job job, Computation kind) {
     return compute_soon(turns_->scheduler_, job, kind);
   {
     const std::lock_guard lock(turns_->mutex_);
-    if (turns_->running_ == turns_->threads_) {
+    if (turns_->running_ >= turns_->threads_) {
       if (line_->waiting.empty()) turns_->lines_.push_back(line_);
       line_->waiting.push_back({job, kind});
       return;
@@ -38,18 +38,21 @@ void FairTurns::Session::compute(Job job, Computation kind) {
 
 void FairTurns::start(const Waiting& waiting) {
   compute_soon(scheduler_, make_job([self = shared_from_this(), job = waiting.job] {
-                 job();
-                 self->ended();
+                 {
+                   const HeldPlace place(*self);
+                   job();
+                 }
+                 self->lend();
                }),
                waiting.kind);
 }
 
-/// Gives the place of a computation that has ended to the next session in turn.
-void FairTurns::ended() {
+/// Gives the place of a computation that has ended, or that waits, to the next session in turn.
+void FairTurns::lend() {
   Waiting next;
   {
     const std::lock_guard lock(mutex_);
-    if (lines_.empty()) {
+    if (lines_.empty() || running_ > threads_) {
       --running_;
       return;
     }
@@ -60,6 +63,11 @@ void FairTurns::ended() {
     if (!line->waiting.empty()) lines_.push_back(line);
   }
   start(next);
+}
+
+void FairTurns::take_back() {
+  const std::lock_guard lock(mutex_);
+  ++running_;
 }
 
 }  // namespace troupe

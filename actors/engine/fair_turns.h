@@ -1,7 +1,7 @@
 // FairTurns: shares the threads of a pool among sessions. While several sessions exist, at most as many of their computations are
 // given to the pool as it has threads; the others wait in one line per session, and the sessions take turns. So a session that runs
 // many steps at a time does not delay the steps of another by all of its own. A single session pays nothing, nor do light
-// computations. Any thread.
+// computations. A computation that waits has no turn meanwhile (devices/held_place.h). Any thread.
 #pragma once
 
 #include <atomic>
@@ -10,10 +10,11 @@
 #include <mutex>
 
 #include "actors/engine/scheduler.h"
+#include "devices/held_place.h"
 
 namespace troupe {
 
-class FairTurns : public std::enable_shared_from_this<FairTurns> {
+class FairTurns final : public PlaceLender, public std::enable_shared_from_this<FairTurns> {
  public:
   /// `threads` is how many computations run at once, at least 1.
   static std::shared_ptr<FairTurns> make(Scheduler& scheduler, size_t threads);
@@ -26,7 +27,7 @@ class FairTurns : public std::enable_shared_from_this<FairTurns> {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Runs a computation that does not wait for anything, when it is the session's turn.
+    /// Runs a computation when it is the session's turn.
     void compute(Job job, Computation kind);
 
    private:
@@ -44,7 +45,8 @@ class FairTurns : public std::enable_shared_from_this<FairTurns> {
   };
 
   void start(const Waiting& waiting);
-  void ended();
+  void lend() override;
+  void take_back() override;
 
   Scheduler& scheduler_;
   const size_t threads_;

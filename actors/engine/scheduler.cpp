@@ -40,6 +40,10 @@ void Unit::hand_over() {
   computations_.clear();
 }
 
+void Unit::hand_over_all() {
+  for (Unit* unit = innermost; unit; unit = unit->outer_) unit->hand_over();
+}
+
 Unit* Unit::current(const Scheduler& scheduler) {
   Unit* unit = innermost;
   while (unit && &unit->scheduler_ != &scheduler) unit = unit->outer_;

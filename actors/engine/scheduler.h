@@ -79,6 +79,8 @@ class Unit {
   bool idle() const { return actors_.empty() && computations_.empty(); }
   /// Gives all queued jobs to the scheduler.
   void hand_over();
+  /// Does so for all units of this thread. For a thread that waits inside a job, so that no job behind it has to wait, too.
+  static void hand_over_all();
   /// Runs actors until none is ready.
   void run_actors();
   /// Runs actors and computations, actors first, until no job is left.

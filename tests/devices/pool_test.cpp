@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "devices/flush_denormals.h"
+#include "devices/held_place.h"
 
 namespace troupe::pool_test {
 namespace {
@@ -129,7 +130,7 @@ BOOST_AUTO_TEST_CASE(blocks_cover_the_range_in_pieces_of_the_given_size) {
     pool.blocks(total, block, [&](size_t begin, size_t end) { out.emplace_back(begin, end); });
     return out;
   };
-  BOOST_TEST((pieces(0, 4) == Pieces{}));
+  BOOST_TEST(pieces(0, 4).empty());
   BOOST_TEST((pieces(3, 4) == Pieces{{0, 3}}));
   BOOST_TEST((pieces(8, 4) == Pieces{{0, 4}, {4, 8}}));
   BOOST_TEST((pieces(2, 0) == Pieces{{0, 1}, {1, 2}}));
@@ -237,6 +238,57 @@ BOOST_AUTO_TEST_CASE(as_many_tasks_run_at_once_as_there_are_threads) {
     });
   done.wait();
   BOOST_TEST(done.try_wait());
+}
+
+BOOST_AUTO_TEST_CASE(a_task_may_wait_for_tasks_behind_it) {
+  auto pool = pool_of(1);
+  std::latch innermost(1), inner(2), done(1);
+  const auto wait = [](std::latch& latch) {
+    const LentPlaces lent;
+    latch.wait();
+  };
+  pool->submit([&] {
+    for (int i = 0; i < 2; ++i)
+      pool->submit([&, i] {
+        if (i == 0) pool->submit([&] { innermost.count_down(); });
+        wait(innermost);
+        inner.count_down();
+      });
+    wait(inner);
+    done.count_down();
+  });
+  done.wait();
+  BOOST_TEST(inner.try_wait());
+}
+
+BOOST_AUTO_TEST_CASE(after_tasks_have_waited_as_many_run_at_once_as_before) {
+  auto pool = pool_of(1);
+  for (int round = 0; round < 3; ++round) {
+    std::latch waited(1);
+    pool->submit([&] {
+      {
+        const LentPlaces lent;
+        std::latch ran(1);
+        pool->submit([&] { ran.count_down(); });
+        ran.wait();
+      }
+      waited.count_down();
+    });
+    waited.wait();
+    constexpr int tasks = 50;
+    std::atomic<int> running{0}, most{0};
+    std::latch done(tasks);
+    for (int i = 0; i < tasks; ++i)
+      pool->submit([&] {
+        const int now = ++running;
+        if (now > most) most = now;
+        busy(std::chrono::microseconds(20));
+        --running;
+        done.count_down();
+      });
+    done.wait();
+    BOOST_TEST(most == 1);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_was_submitted_runs_before_the_pool_ends) {
