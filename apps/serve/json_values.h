@@ -21,7 +21,9 @@ namespace troupe::serve {
 using simdjson::dom::element;
 
 /// The types of the elements that JSON has values of.
-using RequestTypes = Joined<WideRealTypes, TypeList<bool, std::string>>;
+using RequestTypes = Joined<RealTypes, TypeList<bool, std::string>>;
+template <class T>
+inline constexpr bool is_floating_type = std::is_floating_point_v<ComputeType<T>>;
 
 /// simdjson counts the elements of a list no further than this.
 inline constexpr int64_t longest_list = 0xFFFFFF - 1;
@@ -70,13 +72,13 @@ bool read(element value, T& to) {
     return bytes.has_value();
   } else if constexpr (std::is_same_v<T, bool>) {
     return value.get(to) == simdjson::SUCCESS;
-  } else if constexpr (std::is_floating_point_v<T>) {
+  } else if constexpr (is_floating_type<T>) {
     double number = 0;
     if (value.get(number) != simdjson::SUCCESS) return false;
-    to = static_cast<T>(number);
+    to = static_cast<T>(static_cast<ComputeType<T>>(number));
     return std::isfinite(static_cast<ComputeType<T>>(to));
   } else {
-    int64_t number = 0;
+    std::conditional_t<std::is_same_v<T, uint64_t>, uint64_t, int64_t> number = 0;
     if (value.get(number) != simdjson::SUCCESS || !std::in_range<T>(number)) return false;
     to = static_cast<T>(number);
     return true;
@@ -139,7 +141,7 @@ class Elements {
     if (read(value, *to_++)) return {};
     std::string what = "expected a " + std::string(name(dtype_of<T>)) + ", found " + kind_of(value);
     if (value.is_number() && !std::is_same_v<T, std::string> && !std::is_same_v<T, bool>)
-      what += std::is_floating_point_v<T> || !value.is_double() ? ", which is too large" : "";
+      what += is_floating_type<T> || !value.is_double() ? ", which is too large" : "";
     if (!table_) return Mistake{"", what};
     if (const size_t number = static_cast<size_t>(to_ - 1 - begin_) % width_; number < table_->columns.size())
       what += ", for column '" + table_->columns[number] + '\'';

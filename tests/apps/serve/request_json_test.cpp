@@ -29,6 +29,10 @@ struct Fixture {
     meta.signatures["serving_default"] = {{}, {{"x", x}}, {{"x", x}}};
     meta.signatures["all"] = {
         {}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}};
+    const Output h = placeholder(g, DType::Half, {-1}, "h"), v = placeholder(g, DType::BFloat16, {-1}, "v"),
+                 u = placeholder(g, DType::UInt64, {-1}, "u");
+    meta.signatures["narrow_and_large"] = {
+        {}, {{"h", h}, {"v", v}, {"u", u}}, {{"h", h}, {"v", v}, {"u", u}}};
     std::ofstream(folder.path() + "/saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
     model.emplace(troupe::load(folder.path(), {.threads = 1}));
   }
@@ -77,6 +81,20 @@ BOOST_AUTO_TEST_CASE(columns) {
       answer(parsed(
           R"({"signature_name": "all", "inputs": {"x": [[1, 2]], "n": [3], "t": ["u"], "b": [true]}})")) ==
       R"({"outputs":{"b":[true],"n":[3],"t":["u"],"x":[[1,2]]}})");
+}
+
+BOOST_AUTO_TEST_CASE(narrow_floats_and_the_largest_integers) {
+  const std::string begin = R"({"signature_name": "narrow_and_large", "inputs": )";
+  BOOST_TEST(answer(parsed(begin + R"({"h": [0.1, -2], "v": [1.5, 0], "u": [18446744073709551615, 3]}})")) ==
+             R"({"outputs":{"h":[0.099975586,-2],"u":[18446744073709551615,3],"v":[1.5,0]}})");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"h": [70000], "v": [1], "u": [1]}})",
+       "inputs.h[0]: expected a half, found the number 70000, which is too large"},
+      {R"({"h": [1], "v": [1e39], "u": [1]}})",
+       "inputs.v[0]: expected a bfloat16, found the number 1e+39, which is too large"},
+      {R"({"h": [1], "v": [1], "u": [-1]}})", "inputs.u[0]: expected a uint64, found the number -1"}};
+  for (const auto& [inputs, expected] : cases)
+    BOOST_TEST(mistake(begin + inputs).find(expected) != std::string::npos, mistake(begin + inputs));
 }
 
 BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_become_null) {
