@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <charconv>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "apps/serve/answer_json.h"
+#include "apps/serve/metadata_json.h"
+#include "apps/serve/route.h"
 #include "apps/text/prometheus.h"
 #include "messages/values/json_text.h"
 
@@ -43,132 +44,16 @@ HttpAnswer failure(const Status& status) {
   return http::error_answer(http_status(status.code()), status.message());
 }
 
-/// What a path asks of which model.
-struct Route {
-  std::string model;
-  Wanted version;
-  std::string what;  ///< "", "metadata", "predict", "classify" or "regress"
-};
-
-/// Takes the text before the first of these characters off the front of `rest`.
-std::string_view take_until(std::string_view& rest, std::string_view ends) {
-  const size_t at = std::min(rest.find_first_of(ends), rest.size());
-  const std::string_view taken = rest.substr(0, at);
-  rest.remove_prefix(at);
-  return taken;
-}
-
-/// Parses what follows "/v1/models/". Returns nothing if it has another form.
-std::optional<Route> parse_route(std::string_view rest) {
-  Route route;
-  route.model = take_until(rest, "/:");
-  for (const bool is_number : {true, false}) {
-    const std::string_view part = is_number ? "/versions/" : "/labels/";
-    if (!rest.starts_with(part)) continue;
-    rest.remove_prefix(part.size());
-    const std::string_view text = take_until(rest, "/:");
-    if (is_number) {
-      int64_t number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error != std::errc() || end != text.data() + text.size()) return {};
-      route.version.number = number;
-    } else {
-      route.version.label = text;
-    }
-    break;
-  }
-  if (rest == "/metadata")
-    route.what = "metadata";
-  else if (rest == ":predict" || rest == ":classify" || rest == ":regress")
-    route.what = rest.substr(1);
-  else if (!rest.empty())
-    return {};
-  return route.model.empty() ? std::nullopt : std::optional(route);
-}
-
-/// Returns "INVALID_ARGUMENT" for Code::InvalidArgument.
-std::string code_name(Code code) {
-  if (code == Code::Ok) return "OK";
-  std::string text;
-  for (const char letter : name(code)) {
-    if (std::isupper(static_cast<unsigned char>(letter)) && !text.empty()) text += '_';
-    text += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-  }
-  return text;
-}
-
-/// Returns the states of versions in the form of TensorFlow Serving, the newest first. Those that failed to load have ended.
-Json states_of(const std::map<int64_t, Status>& versions) {
-  Json states = Json::array();
-  for (auto version = versions.rbegin(); version != versions.rend(); ++version) {
-    const auto& [number, status] = *version;
-    states.push_back(
-        {{"version", std::to_string(number)},
-         {"state", status.ok() ? "AVAILABLE" : "END"},
-         {"status", {{"error_code", code_name(status.code())}, {"error_message", status.text()}}}});
-  }
-  return {{"model_version_status", states}};
-}
-
-std::map<int64_t, Status> all_versions(const ServedModel& model) {
-  std::map<int64_t, Status> versions = model.failures();
-  for (const int64_t number : model.versions()) versions.insert_or_assign(number, Status());
-  return versions;
-}
-
-std::string type_name(DType dtype) {
-  std::string text = "DT_" + std::string(name(dtype));
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
-
-Json tensors_of(const std::vector<ModelTensor>& tensors) {
-  Json result = Json::object();
-  for (const ModelTensor& tensor : tensors) {
-    Json dims = Json::array();
-    if (tensor.shape.known_rank())
-      for (const int64_t dim : tensor.shape.dims())
-        dims.push_back({{"size", std::to_string(dim)}, {"name", ""}});
-    result[tensor.name] = {{"dtype", type_name(tensor.dtype)},
-                           {"tensor_shape", {{"dim", dims}, {"unknown_rank", !tensor.shape.known_rank()}}},
-                           {"name", tensor.name}};
-  }
-  return result;
-}
-
-/// Returns the columns that the objects of requests may have.
-Json columns_of(const runs::TableObjects& table) {
-  Json list = Json::array();
-  for (const auto& column : table.columns()) {
-    list.push_back({{"name", column.name}, {"type", column.type}, {"may_be_missing", column.takes_gaps}});
-    if (!column.values.empty()) list.back()["values"] = column.values;
-  }
-  return list;
-}
-
-Json metadata_of(const std::string& model, const Version& version) {
-  Json signatures = Json::object();
-  for (const ModelSignature& signature : version.model.signatures())
-    signatures[signature.name] = {{"inputs", tensors_of(signature.inputs)},
-                                  {"outputs", tensors_of(signature.outputs)},
-                                  {"method_name", signature.method}};
-  Json result = {
-      {"model_spec", {{"name", model}, {"signature_name", ""}, {"version", std::to_string(version.number)}}},
-      {"metadata", {{"signature_def", {{"signature_def", signatures}}}}}};
-  if (version.table && !version.table->columns().empty()) result["columns"] = columns_of(*version.table);
-  return result;
-}
-
 /// Returns the answer to a request whose outputs have been computed. `rows` and `instances` are those of the request.
-HttpAnswer answer(const std::string& what, const Version& version, const std::string& signature, int64_t rows,
+HttpAnswer answer(Asked what, const Version& version, const std::string& signature, int64_t rows,
                   std::optional<int64_t> instances, const Batcher::Outputs& outputs) try {
   if (!outputs) return failure(outputs.status());
   const ModelSignature& made = version.model.signature(signature);
   HttpAnswer result;
   Status status;
-  if (what == "predict")
+  if (what == Asked::Predict)
     status = append_predictions(made, *outputs, instances, result.body);
-  else if (what == "classify")
+  else if (what == Asked::Classify)
     status = append_classes(made, *outputs, rows, version.classes, result.body);
   else
     status = append_numbers(made, *outputs, rows, result.body);
@@ -199,15 +84,11 @@ class ModelServer::Requests {
     if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
     if (path == "/metrics") return reply({200, metrics(), prometheus_type});
     if (path == "/v1/models") return reply({200, all_models()});
-    constexpr std::string_view models = "/v1/models/";
-    const auto route =
-        path.starts_with(models) ? parse_route(std::string_view(path).substr(models.size())) : std::nullopt;
+    const auto route = parse_route(path);
     if (!route)
-      return reply(http::error_answer(
-          404,
-          "there is nothing at " + path +
-              "; known: /v1/models/NAME[/versions/N|/labels/LABEL][/metadata|:predict|:classify|:regress], "
-              "/v1/models, /healthz and /metrics"));
+      return reply(http::error_answer(404, "there is nothing at " + path +
+                                               "; known: " + std::string(known_routes) +
+                                               ", /v1/models, /healthz and /metrics"));
     const ServedModel* const model = find(route->model);
     handle(*route, model, request,
            [this, reply, name = model ? model->name() : std::string(),
@@ -230,8 +111,7 @@ class ModelServer::Requests {
     if (!model)
       return reply(http::error_answer(
           404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
-    const bool computes = !route.what.empty() && route.what != "metadata";
-    if (const std::string method = computes ? "POST" : "GET"; request.method != method) {
+    if (const std::string method = route.computes() ? "POST" : "GET"; request.method != method) {
       HttpAnswer refused =
           http::error_answer(405, "the method must be " + method + ", it is " + request.method);
       refused.headers.emplace_back("Allow", method);
@@ -239,15 +119,17 @@ class ModelServer::Requests {
     }
     const auto version = model->find(route.version);
     if (!version) return reply(failure(version.status()));
-    if (computes) return compute(route.what, *version, request.body, reply);
-    const bool is_one = route.version.number || !route.version.label.empty();
-    reply({200, json_line(!route.what.empty()
-                              ? metadata_of(route.model, **version)
-                              : states_of(is_one ? std::map{std::pair((*version)->number, Status())}
-                                                 : all_versions(*model)))});
+    if (route.computes()) return compute(route.what, *version, request.body, reply);
+    reply({200, description(route, *model, **version)});
   }
 
-  void compute(const std::string& what, const std::shared_ptr<Version>& version, const std::string& body,
+  static std::string description(const Route& route, const ServedModel& model, const Version& version) {
+    if (route.what == Asked::Metadata) return metadata_json(model.name(), version);
+    const bool is_one = route.version.number || !route.version.label.empty();
+    return is_one ? state_json(version) : states_json(model);
+  }
+
+  void compute(Asked what, const std::shared_ptr<Version>& version, const std::string& body,
                const HttpReply& reply) {
     auto request = parser_.parse(body, version->model, version->table.get());
     if (!request) return reply(failure(request.status()));
