@@ -2,41 +2,16 @@
 // place.
 #include <boost/test/unit_test.hpp>
 
-#include <fstream>
-
-#include "apps/interop/write_graph.h"
 #include "apps/serve/answer_json.h"
 #include "apps/serve/request_json.h"
-#include "kernels/constructors.h"
-#include "tests/support/ops/op_library.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/apps/serve/echo_model.h"
 
 namespace troupe::test::request_json_test {
 namespace {
 
 using serve::ModelRequest;
 
-struct Fixture {
-  Fixture() {
-    interop::MetaGraph meta{.graph = Graph(op_library()->ops),
-                            .tags = {"serve"},
-                            .tensorflow_version = {},
-                            .saver = {},
-                            .collections = {}};
-    const Scope g(meta.graph);
-    const Output x = placeholder(g, f32, {-1, 2}, "x"), n = placeholder(g, i32, {-1}, "n"),
-                 t = placeholder(g, DType::String, {-1}, "t"), b = placeholder(g, DType::Bool, {-1}, "b");
-    meta.signatures["serving_default"] = {{}, {{"x", x}}, {{"x", x}}};
-    meta.signatures["all"] = {
-        {}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}, {{"x", x}, {"n", n}, {"t", t}, {"b", b}}};
-    const Output h = placeholder(g, DType::Half, {-1}, "h"), v = placeholder(g, DType::BFloat16, {-1}, "v"),
-                 u = placeholder(g, DType::UInt64, {-1}, "u");
-    meta.signatures["narrow_and_large"] = {
-        {}, {{"h", h}, {"v", v}, {"u", u}}, {{"h", h}, {"v", v}, {"u", u}}};
-    std::ofstream(folder.path() + "/saved_model.pb", std::ios::binary) << interop::write_saved_model(meta);
-    model.emplace(troupe::load(folder.path(), {.threads = 1}));
-  }
-
+struct Fixture : EchoModel {
   Result<ModelRequest> parse(const std::string& body) { return parser.parse(body, *model); }
   ModelRequest parsed(const std::string& body) { return value_or_throw(parse(body)); }
   std::string mistake(const std::string& body) { return parse(body).status().message(); }
@@ -47,8 +22,6 @@ struct Fixture {
     return text;
   }
 
-  const TemporaryFolder folder;
-  std::optional<Model> model;
   serve::RequestParser parser;
 };
 
