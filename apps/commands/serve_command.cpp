@@ -129,7 +129,9 @@ std::vector<std::string> paths_of(const serve::ModelServerOptions& options) {
 
 /// The health of the server is no secret, so what watches it needs no token.
 Result<std::shared_ptr<const http::AccessOptions>> access_options(const ServeArguments& arguments) {
-  http::AccessOptions access{.tokens = {}, .origins = arguments.origins, .open_paths = {"/healthz"}};
+  http::AccessOptions access{.tokens = {},
+                             .origins = arguments.origins,
+                             .open_paths = {"/healthz", "/v2/health/live", "/v2/health/ready"}};
   for (const std::string& origin : arguments.origins)
     if (const Status mistake = http::check_origin(origin); !mistake.ok())
       return invalid_argument("--allow-origin: " + mistake.text());
@@ -231,7 +233,7 @@ int serve_models(ServeArguments arguments) {
 void add_serve_command(CLI::App& app, int& result) {
   const auto arguments = std::make_shared<ServeArguments>();
   auto* command =
-      add_command(app, "serve", "Serve trained models over HTTP, as TensorFlow Serving does (REST).",
+      add_command(app, "serve", "Serve trained models over HTTP, as TensorFlow Serving and KServe do (REST).",
                   "troupe serve runs/digits --port 8501");
   command
       ->add_option("models", arguments->models,

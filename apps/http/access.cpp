@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace troupe::http {
 namespace {
@@ -33,16 +34,18 @@ bool needs_token(const AccessOptions& options, const HttpRequest& request) {
 /// Returns the headers with which a page may read the answer; none if its site is not allowed.
 Headers sharing_headers(const AccessOptions& options, const std::string& origin) {
   if (origin.empty()) return {};
-  if (std::ranges::count(options.origins, "*") > 0) return {{"Access-Control-Allow-Origin", "*"}};
+  const std::pair<std::string, std::string> readable = {"Access-Control-Expose-Headers", json_length_header};
+  if (std::ranges::count(options.origins, "*") > 0) return {{"Access-Control-Allow-Origin", "*"}, readable};
   if (std::ranges::count(options.origins, origin) == 0) return {};
-  return {{"Access-Control-Allow-Origin", origin}, {"Vary", "Origin"}};
+  return {{"Access-Control-Allow-Origin", origin}, readable, {"Vary", "Origin"}};
 }
 
 /// Returns the answer to the question whether a page may send a request.
 HttpAnswer permission() {
   HttpAnswer answer{200, {}};
   answer.headers = {{"Access-Control-Allow-Methods", "GET, POST"},
-                    {"Access-Control-Allow-Headers", "Authorization, Content-Encoding, Content-Type"},
+                    {"Access-Control-Allow-Headers",
+                     std::string("Authorization, Content-Encoding, Content-Type, ") + json_length_header},
                     {"Access-Control-Max-Age", "3600"}};
   return answer;
 }

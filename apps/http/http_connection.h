@@ -207,13 +207,14 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     keeps_alive_ = message.keep_alive();
     takes_gzip_ = accepts_gzip(std::string(message[beast::http::field::accept_encoding]));
     const auto method = wants_head_ ? to_string(beast::http::verb::get) : message.method_string();
-    const auto header = [&](beast::http::field name) { return std::string(message[name]); };
+    const auto header = [&](auto name) { return std::string(message[name]); };
     HttpRequest request{std::string(method),
                         std::string(message.target()),
                         header(beast::http::field::host),
                         message.body().release(),
                         header(beast::http::field::authorization),
-                        header(beast::http::field::origin)};
+                        header(beast::http::field::origin),
+                        header(json_length_header)};
     handle(std::move(request));
   }
 

@@ -16,6 +16,9 @@
 
 namespace troupe::http {
 
+/// The header of HttpRequest::json_length; answers have it, too.
+inline constexpr const char* json_length_header = "Inference-Header-Content-Length";
+
 struct HttpRequest {
   /// "GET", "POST", ...; "GET", too, for a request with HEAD, of whose answer the server leaves out the body.
   std::string method;
@@ -24,6 +27,8 @@ struct HttpRequest {
   std::string body;
   std::string authorization;  ///< the header of this name; empty if it is missing
   std::string origin;  ///< the site of the page that sends the request, as a browser says it; empty: none
+  /// How many bytes of the body are JSON, before others, as json_length_header says; empty if it is missing.
+  std::string json_length;
 };
 
 struct HttpAnswer {

@@ -60,10 +60,10 @@ std::string text_of(const ModelTensor& tensor) {
   return std::string(name(tensor.dtype)) + tensor.shape.text();
 }
 
-std::string inputs_of(const ModelSignature& signature) {
+std::string text_of(const std::vector<ModelTensor>& tensors) {
   std::string list;
-  for (const ModelTensor& input : signature.inputs)
-    list += (list.empty() ? "" : ", ") + input.name + " (" + text_of(input) + ')';
+  for (const ModelTensor& tensor : tensors)
+    list += (list.empty() ? "" : ", ") + tensor.name + " (" + text_of(tensor) + ')';
   return list;
 }
 

@@ -47,15 +47,15 @@ Mistake too_long();
 std::string kind_of(element value);
 /// Returns dtype and shape: "float[?,2]".
 std::string text_of(const ModelTensor& tensor);
-/// Returns the inputs of a signature with their types: "n (int32[?]), x (float[?,2])".
-std::string inputs_of(const ModelSignature& signature);
+/// Returns names, dtypes and shapes: "n (int32[?]), x (float[?,2])".
+std::string text_of(const std::vector<ModelTensor>& tensors);
 
 /// Returns the member of this name; nothing if the value is no object or has none.
 std::optional<element> member(element value, std::string_view name);
 /// Returns the bytes of {"b64": "..."}; nothing if the value is no such object.
 std::optional<std::string> bytes_of(element value);
-/// Returns the name of the signature that a request names at a place; Model::predict if it names none. Fails with InvalidArgument if
-/// the value is no text.
+/// Returns the name of the signature that a request names at a place; Model::predict if it names none. Fails with InvalidArgument
+/// if the value is no text.
 Result<std::string> signature_name(const std::optional<element>& given, const std::string& place);
 
 /// Reads a value as an element of a tensor. Returns false if it is none of this type.

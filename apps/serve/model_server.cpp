@@ -8,6 +8,8 @@
 #include <set>
 
 #include "apps/serve/answer_json.h"
+#include "apps/serve/infer_answer.h"
+#include "apps/serve/infer_metadata.h"
 #include "apps/serve/metadata_json.h"
 #include "apps/serve/route.h"
 #include "apps/text/prometheus.h"
@@ -44,22 +46,42 @@ HttpAnswer failure(const Status& status) {
   return http::error_answer(http_status(status.code()), status.message());
 }
 
-/// Returns the answer to a request whose outputs have been computed. `rows` and `instances` are those of the request.
-HttpAnswer answer(Asked what, const Version& version, const std::string& signature, int64_t rows,
-                  std::optional<int64_t> instances, const Batcher::Outputs& outputs) try {
+/// Returns the answer that `make` makes of outputs, or why there is none.
+template <class Make>
+HttpAnswer answer(const Batcher::Outputs& outputs, const Make& make) try {
   if (!outputs) return failure(outputs.status());
-  const ModelSignature& made = version.model.signature(signature);
-  HttpAnswer result;
-  Status status;
-  if (what == Asked::Predict)
-    status = append_predictions(made, *outputs, instances, result.body);
-  else if (what == Asked::Classify)
-    status = append_classes(made, *outputs, rows, version.classes, result.body);
-  else
-    status = append_numbers(made, *outputs, rows, result.body);
-  return status.ok() ? result : failure(status);
+  Result<HttpAnswer> made = make(*outputs);
+  return made ? std::move(*made) : failure(made.status());
 } catch (const std::exception& error) {
   return http::error_answer(500, error.what());
+}
+
+/// Returns the answer of TensorFlow Serving's interface. `rows` and `instances` are those of the request.
+Result<HttpAnswer> predicted(Asked what, const Version& version, const std::string& signature, int64_t rows,
+                             std::optional<int64_t> instances, std::span<const Tensor> outputs) {
+  const ModelSignature& made = version.model.signature(signature);
+  HttpAnswer result;
+  if (what == Asked::Predict)
+    TROUPE_RETURN_IF_FAILED(append_predictions(made, outputs, instances, result.body));
+  else if (what == Asked::Classify)
+    TROUPE_RETURN_IF_FAILED(append_classes(made, outputs, rows, version.classes, result.body));
+  else
+    TROUPE_RETURN_IF_FAILED(append_numbers(made, outputs, rows, result.body));
+  return result;
+}
+
+/// Returns the answer of the Open Inference Protocol.
+Result<HttpAnswer> inferred(const std::string& model, const Version& version, const std::string& signature,
+                            const WantedAnswer& wanted, std::span<const Tensor> outputs) {
+  TROUPE_ASSIGN(InferAnswer made,
+                infer_answer(model, version.number, version.model.signature(signature), outputs, wanted));
+  HttpAnswer result;
+  result.body = std::move(made.body);
+  if (made.json_length) {
+    result.content_type = "application/octet-stream";
+    result.headers.emplace_back(http::json_length_header, std::to_string(*made.json_length));
+  }
+  return result;
 }
 
 }  // namespace
@@ -84,11 +106,16 @@ class ModelServer::Requests {
     if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
     if (path == "/metrics") return reply({200, metrics(), prometheus_type});
     if (path == "/v1/models") return reply({200, all_models()});
+    if (path == "/v2" || path == "/v2/") return reply({200, server_description()});
+    if (path == "/v2/health/live") return reply({200, json_line({{"live", true}})});
+    // All models are loaded before the server listens, and a version of each stays.
+    if (path == "/v2/health/ready") return reply({200, json_line({{"ready", true}})});
     const auto route = parse_route(path);
     if (!route)
-      return reply(http::error_answer(404, "there is nothing at " + path +
-                                               "; known: " + std::string(known_routes) +
-                                               ", /v1/models, /healthz and /metrics"));
+      return reply(
+          http::error_answer(404, "there is nothing at " + path + "; known: " + std::string(known_routes) +
+                                      ", /v1/models, /v2, /v2/health/live, /v2/health/ready, /healthz and "
+                                      "/metrics"));
     const ServedModel* const model = find(route->model);
     handle(*route, model, request,
            [this, reply, name = model ? model->name() : std::string(),
@@ -119,25 +146,48 @@ class ModelServer::Requests {
     }
     const auto version = model->find(route.version);
     if (!version) return reply(failure(version.status()));
-    if (route.computes()) return compute(route.what, *version, request.body, reply);
+    if (route.what == Asked::Inference) return infer(model->name(), *version, request, reply);
+    if (route.computes()) return predict(route.what, *version, request.body, reply);
     reply({200, description(route, *model, **version)});
   }
 
   static std::string description(const Route& route, const ServedModel& model, const Version& version) {
+    if (route.what == Asked::Description) return model_description(model, version);
+    if (route.what == Asked::Readiness) return readiness(model);
     if (route.what == Asked::Metadata) return metadata_json(model.name(), version);
     const bool is_one = route.version.number || !route.version.label.empty();
     return is_one ? state_json(version) : states_json(model);
   }
 
-  void compute(Asked what, const std::shared_ptr<Version>& version, const std::string& body,
+  void predict(Asked what, const std::shared_ptr<Version>& version, const std::string& body,
                const HttpReply& reply) {
     auto request = parser_.parse(body, version->model, version->table.get());
     if (!request) return reply(failure(request.status()));
     auto done = [what, version, reply, signature = request->signature, rows = request->rows,
                  instances = request->instances()](const Batcher::Outputs& outputs) {
-      reply(answer(what, *version, signature, rows, instances, outputs));
+      reply(answer(outputs, [&](const std::vector<Tensor>& tensors) {
+        return predicted(what, *version, signature, rows, instances, tensors);
+      }));
     };
-    version->batcher->run(std::move(*request), Batcher::Clock::now() + server_.timeout, std::move(done));
+    compute(*version, std::move(*request), std::move(done));
+  }
+
+  void infer(const std::string& model, const std::shared_ptr<Version>& version, const HttpRequest& request,
+             const HttpReply& reply) {
+    auto parsed =
+        infer_parser_.parse(request.body, request.json_length, version->model, version->table.get());
+    if (!parsed) return reply(failure(parsed.status()));
+    auto done = [model, version, reply, signature = parsed->inputs.signature,
+                 wanted = std::move(parsed->wanted)](const Batcher::Outputs& outputs) {
+      reply(answer(outputs, [&](const std::vector<Tensor>& tensors) {
+        return inferred(model, *version, signature, wanted, tensors);
+      }));
+    };
+    compute(*version, std::move(parsed->inputs), std::move(done));
+  }
+
+  void compute(const Version& version, ModelRequest request, std::function<void(Batcher::Outputs)> done) {
+    version.batcher->run(std::move(request), Batcher::Clock::now() + server_.timeout, std::move(done));
   }
 
   std::string all_models() const {
@@ -157,6 +207,7 @@ class ModelServer::Requests {
 
   State& server_;
   RequestParser parser_;
+  InferParser infer_parser_;
 };
 
 ModelServer::ModelServer(std::unique_ptr<State> state) : state_(std::move(state)) {}

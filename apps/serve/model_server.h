@@ -1,10 +1,14 @@
-// ModelServer: answers HTTP requests with models, as TensorFlow Serving's REST interface does, and says how it is. The handlers
-// that it makes run on the threads of an HttpServer; models compute on threads of its own.
+// ModelServer: answers HTTP requests with models, as TensorFlow Serving's REST interface and the Open Inference Protocol ("KServe
+// v2") have them, and says how it is. The handlers that it makes run on the threads of an HttpServer; models compute on threads of
+// its own.
 //
 //   GET  /v1/models/NAME[/versions/N|/labels/LABEL]             which versions are served
 //   GET  /v1/models/NAME[/versions/N|/labels/LABEL]/metadata    the signatures
 //   POST /v1/models/NAME[/versions/N|/labels/LABEL]:predict     also :classify and :regress; see request_json.h
 //   GET  /v1/models                                             all models
+//   GET  /v2, /v2/health/live, /v2/health/ready                 the server
+//   GET  /v2/models/NAME[/versions/N][/ready]                   the inputs and outputs of a model
+//   POST /v2/models/NAME[/versions/N]/infer                     see infer_request.h
 //   GET  /healthz, /metrics                                     "ok"; counters for Prometheus
 #pragma once
 

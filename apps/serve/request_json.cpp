@@ -55,7 +55,7 @@ Checked check_names(element object, const ModelSignature& signature, const runs:
   for (const auto& [key, value] : simdjson::dom::object(object))
     if (std::ranges::find(signature.inputs, key, &ModelTensor::name) == signature.inputs.end())
       return Mistake{"", "signature '" + signature.name + "' has no input '" + std::string(key) +
-                             "'; its inputs are " + inputs_of(signature) + columns_of(table)};
+                             "'; its inputs are " + text_of(signature.inputs) + columns_of(table)};
   return {};
 }
 

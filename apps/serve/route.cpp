@@ -33,28 +33,34 @@ bool take_number(std::string_view& rest, std::optional<int64_t>& number) {
 
 using Endings = std::initializer_list<std::pair<std::string_view, Asked>>;
 
-std::optional<Asked> asked_by(std::string_view rest, const Endings& endings) {
-  for (const auto& [text, what] : endings)
-    if (rest == text) return what;
+std::optional<Route> with_ending(Route route, std::string_view rest, const Endings& endings) {
+  for (const auto& [text, what] : endings) {
+    if (rest != text) continue;
+    route.what = what;
+    return route;
+  }
   return {};
 }
 
 }  // namespace
 
 std::optional<Route> parse_route(std::string_view path) {
-  if (!take(path, "/v1/models/")) return {};
+  const bool is_infer = path.starts_with("/v2/");
+  if (!take(path, "/v1/models/") && !take(path, "/v2/models/")) return {};
   Route route;
   route.model = take_until(path, "/:");
   if (route.model.empty() || !take_number(path, route.version.number)) return {};
+  if (is_infer)
+    return with_ending(
+        std::move(route), path,
+        {{"", Asked::Description}, {"/ready", Asked::Readiness}, {"/infer", Asked::Inference}});
   if (!route.version.number && take(path, "/labels/")) route.version.label = take_until(path, "/:");
-  const auto what = asked_by(path, {{"", Asked::States},
-                                    {"/metadata", Asked::Metadata},
-                                    {":predict", Asked::Predict},
-                                    {":classify", Asked::Classify},
-                                    {":regress", Asked::Regress}});
-  if (!what) return {};
-  route.what = *what;
-  return route;
+  return with_ending(std::move(route), path,
+                     {{"", Asked::States},
+                      {"/metadata", Asked::Metadata},
+                      {":predict", Asked::Predict},
+                      {":classify", Asked::Classify},
+                      {":regress", Asked::Regress}});
 }
 
 }  // namespace troupe::serve

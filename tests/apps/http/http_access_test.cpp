@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(browsers_ask_without_a_token) {
   BOOST_TEST(permission.body.empty());
   BOOST_TEST(permission.headers[http::field::access_control_allow_methods] == "GET, POST");
   BOOST_TEST(permission.headers[http::field::access_control_allow_headers] ==
-             "Authorization, Content-Encoding, Content-Type");
+             "Authorization, Content-Encoding, Content-Type, Inference-Header-Content-Length");
   BOOST_TEST(client.get("/models").status == 401u);  // on the same connection
   client.set(http::field::origin, "https://b.example");
   BOOST_TEST(client.ask(http::verb::options, "/models").status == 401u);
@@ -101,7 +101,9 @@ BOOST_AUTO_TEST_CASE(all_sites_can_be_allowed) {
   Plain client(serving->port());
   BOOST_TEST(client.get("/").headers[http::field::access_control_allow_origin] == "");
   client.set(http::field::origin, "null");
-  BOOST_TEST(client.get("/").headers[http::field::access_control_allow_origin] == "*");
+  const Answer answer = client.get("/");
+  BOOST_TEST(answer.headers[http::field::access_control_allow_origin] == "*");
+  BOOST_TEST(answer.headers[http::field::access_control_expose_headers] == "Inference-Header-Content-Length");
 }
 
 BOOST_AUTO_TEST_CASE(tokens_are_the_lines_of_a_file) {

@@ -40,6 +40,7 @@ class Client {
   Stream& stream() { return stream_; }
   /// All requests from now on have this header.
   void set(http::field name, const std::string& value) { headers_.set(name, value); }
+  void set(const char* name, const std::string& value) { headers_.set(name, value); }
   Answer ask(http::verb method, const std::string& target, const std::string& body = {}) {
     send(method, target, body);
     return read();

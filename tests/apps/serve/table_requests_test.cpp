@@ -346,6 +346,17 @@ BOOST_AUTO_TEST_CASE(inputs_by_name_may_have_null_for_gaps) {
       ask("penguins:predict",
           R"({"inputs": {"island": ["Dream"], "sex": ["male"], "sizes": [[39.1, null, 181, 3750]]}})");
   BOOST_TEST(by_columns.status == 200u, by_columns.body);
+  const Answer inferred = client->post(
+      "/v2/models/penguins/infer",
+      R"({"inputs": [{"name": "island", "datatype": "BYTES", "shape": [1], "data": ["Dream"]},)"
+      R"({"name": "sex", "datatype": "BYTES", "shape": [1], "data": ["male"]},)"
+      R"({"name": "sizes", "datatype": "FP32", "shape": [1, 4], "data": [39.1, null, 181, 3750]}]})");
+  BOOST_TEST_REQUIRE(inferred.status == 200u, inferred.body);
+  Json probabilities;
+  const Json outputs = inferred.json().at("outputs");
+  for (const Json& output : outputs)
+    if (output.at("name") == "probabilities") probabilities = output.at("data");
+  BOOST_TEST(probabilities == by_columns.json().at("outputs").at("probabilities").at(0));
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_in_objects_are_named_and_end_nothing) {
