@@ -77,6 +77,13 @@ std::optional<std::string> bytes_of(element value) {
   const auto encoded = member(value, "b64");
   std::string_view text;
   if (!encoded || encoded->get(text) != simdjson::SUCCESS) return {};
+  // EVP_DecodeBlock would pass over spaces and the like at both ends, behind which it is not known how many bytes there are.
+  constexpr std::string_view others = "+/=";
+  const auto is_digit = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  };
+  if (!std::ranges::all_of(text, is_digit)) return {};
   std::string bytes(text.size() / 4 * 3, '\0');
   const int length =
       EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),

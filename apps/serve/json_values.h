@@ -141,7 +141,7 @@ class Elements {
     if (read(value, *to_++)) return {};
     std::string what = "expected a " + std::string(name(dtype_of<T>)) + ", found " + kind_of(value);
     if (value.is_number() && !std::is_same_v<T, std::string> && !std::is_same_v<T, bool>)
-      what += is_floating_type<T> || !value.is_double() ? ", which is too large" : "";
+      what += is_floating_type<T> || !value.is_double() ? ", which is out of range" : "";
     if (!table_) return Mistake{"", what};
     if (const size_t number = static_cast<size_t>(to_ - 1 - begin_) % width_; number < table_->columns.size())
       what += ", for column '" + table_->columns[number] + '\'';

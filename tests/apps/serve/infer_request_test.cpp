@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
       {x_of("[100000000,2]", "[[1,2]]"), "the shape [100000000,2] has more elements than the lists"},
       {x_of("[1,2]", R"([1,"a"])"), "inputs[0].data[1]: expected a float, found text"},
       {x_of("[1,2]", "[1,null]"), "inputs[0].data[1]: expected a float, found null"},
-      {x_of("[1,2]", "[1,1e39]"), "expected a float, found the number 1e+39, which is too large"},
+      {x_of("[1,2]", "[1,1e39]"), "expected a float, found the number 1e+39, which is out of range"},
       {x_of("[1,2]", "[1,NaN]"), "JSON has no NaN"},
       {std::string(begin_of_all) + "]}", "inputs: input 'x' is missing"},
       {R"({"parameters":{"signature_name":"complex"},"inputs":[{"name":"c","datatype":"FP32"}]})",

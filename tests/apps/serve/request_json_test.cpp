@@ -62,9 +62,9 @@ BOOST_AUTO_TEST_CASE(narrow_floats_and_the_largest_integers) {
              R"({"outputs":{"h":[0.099975586,-2],"u":[18446744073709551615,3],"v":[1.5,0]}})");
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"({"h": [70000], "v": [1], "u": [1]}})",
-       "inputs.h[0]: expected a half, found the number 70000, which is too large"},
+       "inputs.h[0]: expected a half, found the number 70000, which is out of range"},
       {R"({"h": [1], "v": [1e39], "u": [1]}})",
-       "inputs.v[0]: expected a bfloat16, found the number 1e+39, which is too large"},
+       "inputs.v[0]: expected a bfloat16, found the number 1e+39, which is out of range"},
       {R"({"h": [1], "v": [1], "u": [-1]}})", "inputs.u[0]: expected a uint64, found the number -1"}};
   for (const auto& [inputs, expected] : cases)
     BOOST_TEST(mistake(begin + inputs).find(expected) != std::string::npos, mistake(begin + inputs));
@@ -119,8 +119,10 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
        "instances[0].n: expected a int32"},
       {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 1, "t": {"b64": "?"}, "b": true}]})",
        "instances[0].t: expected a string, found an object whose b64 is no text in base64"},
+      {R"({"signature_name": "all", "instances": [{"x": [1, 2], "n": 1, "t": {"b64": "AA==\n"}, "b": true}]})",
+       "instances[0].t: expected a string, found an object whose b64 is no text in base64"},
       {R"({"instances": [[1e39, 2]]})",
-       "instances[0][0]: expected a float, found the number 1e+39, which is too large"},
+       "instances[0][0]: expected a float, found the number 1e+39, which is out of range"},
       {R"({"instances": [[1, 2]], "inputs": {"x": [[1, 2]]}})", "the body has both instances and inputs"},
       {R"({"instances": [[1, 2]], "signatur_name": "all"})", "the body has the member 'signatur_name'"},
       {R"({"examples": [{"x": [1, 2]}], "context": {}})", "context: not available yet"},
