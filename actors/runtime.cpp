@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "actors/engine/end_actor.h"
-#include "actors/net/certificate_files.h"
 #include "actors/net/node_network.h"
+#include "actors/net/transport/certificate_files.h"
 #include "actors/runtime_impl.h"
 #include "actors/services/all_services.h"
 #include "actors/step/remote_session.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "actors/node_services.h"
 #include "actors/site/extensions.h"
 #include "actors/step/session.h"

@@ -5,7 +5,7 @@
 
 #include "actors/checkpoint/checkpoint.h"
 #include "actors/services/all_services.h"
-#include "actors/step/worker.h"
+#include "actors/step/executor/worker.h"
 
 namespace troupe {
 namespace {

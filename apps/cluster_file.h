@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 
 #pragma GCC visibility push(default)
 namespace troupe {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/step/device_profile.h"
+#include "actors/step/executor/device_profile.h"
 #include "graph/build/graph.h"
 #include "messages/values/tensor.h"
 

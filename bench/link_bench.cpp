@@ -22,9 +22,9 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
-#include "actors/net/shared_network.h"
-#include "actors/net/tcp_network.h"
-#include "actors/net/ucx_network.h"
+#include "actors/net/transport/shared_network.h"
+#include "actors/net/transport/tcp_network.h"
+#include "actors/net/transport/ucx_network.h"
 #include "devices/caching_allocator.h"
 #include "messages/schemas/executor.capnp.h"
 #include "messages/wire/message_reader.h"

@@ -22,7 +22,7 @@ find_package(simdjson CONFIG REQUIRED)
 find_package(spdlog CONFIG REQUIRED)
 find_package(tomlplusplus CONFIG REQUIRED)
 find_package(Protobuf 3.21 REQUIRED)    # the graphs of trained models, TensorFlow's graphs
-# Optional: the transport UCX (actors/net/ucx_*). Only its headers are needed here; a process that uses it loads the library.
+# Optional: the transport UCX (actors/net/transport/ucx_*). Only its headers are needed; a process that uses it loads the library.
 set(TROUPE_UCX AUTO CACHE STRING "Exchange tensors through UCX: AUTO (where its headers are), ON, OFF")
 set_property(CACHE TROUPE_UCX PROPERTY STRINGS AUTO ON OFF)
 find_path(TROUPE_UCX_HEADERS ucp/api/ucp.h)

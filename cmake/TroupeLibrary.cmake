@@ -41,12 +41,12 @@ set(TROUPE_PUBLIC_HEADERS
   kernels/runtime/cancellation.h
   actors/engine/actor_ref.h
   actors/engine/requests.h
-  actors/net/cluster.h
+  actors/cluster.h
   actors/node_services.h
   actors/site/extensions.h
   actors/step/around_waits.h
   actors/step/coordinator.h
-  actors/step/device_profile.h
+  actors/step/executor/device_profile.h
   actors/runtime.h
   actors/step/session.h
   actors/step/session_options.h

@@ -1,9 +1,9 @@
 #include "actors/net/client_node.h"
 
-#include "actors/net/certificate_files.h"
 #include "actors/net/discovery.h"
 #include "actors/net/node_network.h"
-#include "actors/net/tls.h"
+#include "actors/net/transport/certificate_files.h"
+#include "actors/net/transport/tls.h"
 #include "messages/env/random_id.h"
 #include "messages/values/device_name.h"
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "actors/cluster.h"
 #include "actors/engine/control_thread.h"
 #include "actors/engine/node.h"
-#include "actors/net/cluster.h"
 #include "actors/net/peers.h"
 
 namespace troupe {

@@ -1,10 +1,10 @@
 #include "actors/net/inquiry.h"
 
 #include "actors/engine/control_thread.h"
-#include "actors/net/certificate_files.h"
 #include "actors/net/discovery.h"
 #include "actors/net/registrar.h"
-#include "actors/net/tcp_network.h"
+#include "actors/net/transport/certificate_files.h"
+#include "actors/net/transport/tcp_network.h"
 #include "messages/env/random_id.h"
 #include "messages/env/real_disk.h"
 #include "messages/schemas/registrar.capnp.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "messages/values/status.h"
 
 namespace troupe {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "actors/net/peers.h"
 #include "actors/net/worker_devices.h"
 

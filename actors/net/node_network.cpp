@@ -1,8 +1,8 @@
 #include "actors/net/node_network.h"
 
-#include "actors/net/shared_network.h"
-#include "actors/net/tcp_network.h"
-#include "actors/net/ucx_network.h"
+#include "actors/net/transport/shared_network.h"
+#include "actors/net/transport/tcp_network.h"
+#include "actors/net/transport/ucx_network.h"
 
 namespace troupe {
 

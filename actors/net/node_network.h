@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "actors/cluster.h"
 #include "actors/engine/control_thread.h"
-#include "actors/net/cluster.h"
 #include "devices/shared_arenas.h"
 #include "messages/env/network.h"
 

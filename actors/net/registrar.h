@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
+#include "actors/cluster.h"
 #include "actors/engine/node.h"
-#include "actors/net/cluster.h"
 #include "actors/net/peers.h"
 
 namespace troupe {

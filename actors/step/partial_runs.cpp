@@ -1,6 +1,6 @@
 #include "actors/step/partial_runs.h"
 
-#include "actors/step/tokens_wire.h"
+#include "actors/step/executor/tokens_wire.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/wire.h"
 

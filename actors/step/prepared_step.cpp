@@ -1,6 +1,6 @@
 // The steps of prepared signatures, and partial runs, as the client sees them.
+#include "actors/step/executor/profile_wire.h"
 #include "actors/step/preparing.h"
-#include "actors/step/profile_wire.h"
 #include "actors/step/session_core.h"
 #include "kernels/runtime/cancelled_by.h"
 #include "messages/schemas/session.capnp.h"

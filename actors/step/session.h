@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/step/device_profile.h"
+#include "actors/step/executor/device_profile.h"
 #include "actors/step/session_options.h"
 #include "actors/step/step_description.h"
 #include "graph/build/graph.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "actors/site/graph_wire.h"
-#include "actors/step/worker.h"
+#include "actors/step/executor/worker.h"
 #include "graph/build/frames.h"
 #include "graph/build/functions.h"
 #include "graph/passes/fuse/fuse.h"

@@ -1,6 +1,6 @@
 #include "actors/step/step_times_wire.h"
 
-#include "actors/step/profile_wire.h"
+#include "actors/step/executor/profile_wire.h"
 #include "messages/wire/wire.h"
 
 namespace troupe {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "actors/runtime.h"
 #include "apps/c/calls.h"
 #include "apps/c/cluster.h"

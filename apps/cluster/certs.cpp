@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 
-#include "actors/net/certificate_files.h"
-#include "actors/net/certificates.h"
+#include "actors/net/transport/certificate_files.h"
+#include "actors/net/transport/certificates.h"
 #include "apps/cluster/processes.h"
 #include "messages/env/real_disk.h"
 #include "messages/values/device_name.h"

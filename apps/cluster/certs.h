@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "messages/values/status.h"
 
 namespace troupe::cluster {

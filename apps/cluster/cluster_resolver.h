@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "apps/cluster/environment.h"
 #include "messages/env/disk.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "messages/values/status.h"
 
 namespace troupe::cluster {

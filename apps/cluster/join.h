@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "apps/cluster/cluster_resolver.h"
 
 namespace troupe::cluster {

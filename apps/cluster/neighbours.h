@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 
 namespace troupe::cluster {
 

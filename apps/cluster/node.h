@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "actors/runtime.h"
 #include "apps/cluster/neighbours.h"
 #include "messages/values/status.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "messages/values/status.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the namespace of CLI11

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "apps/config/schema.h"
 #include "messages/env/disk.h"
 

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "actors/net/certificate_files.h"
-#include "actors/net/tls.h"
+#include "actors/net/transport/certificate_files.h"
+#include "actors/net/transport/tls.h"
 #include "apps/cluster/local_port.h"
 #include "apps/cluster/neighbours.h"
 #include "apps/config/cluster_file.h"

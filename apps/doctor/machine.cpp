@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "actors/net/ucx_network.h"
+#include "actors/net/transport/ucx_network.h"
 #include "apps/doctor/findings.h"
 #include "devices/gpus.h"
 #include "messages/objects/s3_disk.h"

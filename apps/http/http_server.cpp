@@ -16,7 +16,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <nlohmann/json.hpp>
 
-#include "actors/net/certificate_files.h"
+#include "actors/net/transport/certificate_files.h"
 #include "apps/http/http_connection.h"
 #include "apps/http/open_files.h"
 #include "apps/http/socket_path.h"

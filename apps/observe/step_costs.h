@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/step/device_profile.h"
+#include "actors/step/executor/device_profile.h"
 
 namespace troupe::observe {
 

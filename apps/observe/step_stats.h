@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "actors/step/device_profile.h"
+#include "actors/step/executor/device_profile.h"
 
 namespace troupe::observe {
 

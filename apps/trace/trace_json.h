@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/step/device_profile.h"
+#include "actors/step/executor/device_profile.h"
 
 #pragma GCC visibility push(default)
 namespace troupe::trace {

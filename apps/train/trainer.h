@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
 #include "apps/config/run_config.h"
 #include "apps/data/load.h"
 #include "apps/interop/meta_graph.h"

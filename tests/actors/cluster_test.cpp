@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "actors/net/ucx_network.h"
+#include "actors/net/transport/ucx_network.h"
 #include "actors/runtime.h"
 #include "actors/runtime_impl.h"
 #include "graph/build/scope.h"

@@ -1,5 +1,5 @@
 """Checkpoints of the real TensorFlow and the graphs that they are of, for bundle_test.cpp and partitioned_test.cpp of
-tests/interop/ and for tests/actors/saver_steps_test.cpp: writes tests/golden/checkpoint/.
+tests/interop/ and for tests/actors/services/saver_steps_test.cpp: writes tests/golden/checkpoint/.
    VENV/bin/python tests/golden/make_checkpoint.py         (made with TensorFlow 2.21.0)
 """
 import os

@@ -8,8 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "actors/net/loans.h"
 #include "actors/net/peer_messages.h"
+#include "actors/net/transport/loans.h"
 #include "devices/gpu_queue.h"
 #include "devices/transfer.h"
 #include "tests/gpu/gpu_machine.h"

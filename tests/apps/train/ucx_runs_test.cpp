@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "actors/net/ucx_network.h"
+#include "actors/net/transport/ucx_network.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/train/digits_runs.h"
 #include "tests/support/program.h"

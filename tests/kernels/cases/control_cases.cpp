@@ -33,7 +33,7 @@ void add_control_flow(OpCases& cases) {
   const Attributes call = {
       {"f", FunctionName{"f"}}, {"Tin", std::vector{f64}}, {"Tout", std::vector{f64, f64}}};
   for (const char* op : {"PartitionedCall", "StatefulPartitionedCall"}) {
-    cases.served(op, {sample()}, call, "? ?", "actors/function_steps_test.cpp");
+    cases.served(op, {sample()}, call, "? ?", "actors/step/function_steps_test.cpp");
     cases.bad(op, {sample()}, {{"Tout", std::vector{f64}}}, "attribute f");
     cases.bad(op, {int_scalar(1)}, call, "int32");
   }

@@ -8,7 +8,7 @@ Tensor word(const std::string& value) { return Tensor::scalar(value); }
 Tensor words() { return strings({"a", "b"}); }
 
 void add_files(OpCases& cases) {
-  const std::string test = "actors/files_steps_test.cpp";
+  const std::string test = "actors/services/files_steps_test.cpp";
   cases.served("ReadFile", {word("a")}, {}, "[]", test);
   cases.bad("ReadFile", {words()}, {}, "of shape [2] has rank 1, expected 0");
   cases.served("WriteFile", {word("a"), word("b")}, {}, "", test);
@@ -21,7 +21,7 @@ void add_files(OpCases& cases) {
 Tensor reader_handle() { return word("r"); }  // the handle of a reader or queue of an op without V2
 
 void add_readers(OpCases& cases) {
-  const std::string test = "actors/reader_steps_test.cpp";
+  const std::string test = "actors/services/reader_steps_test.cpp";
   const Tensor count = Tensor::scalar<int64_t>(3);
   for (const std::string v : {"", "V2"}) {
     for (const char* op : {"IdentityReader", "WholeFileReader", "TextLineReader", "TFRecordReader"}) {
@@ -48,7 +48,7 @@ void add_readers(OpCases& cases) {
 }
 
 void add_sparse_maps(OpCases& cases) {
-  const std::string test = "actors/sparse_map_steps_test.cpp";
+  const std::string test = "actors/services/sparse_map_steps_test.cpp";
   const Tensor indices = Tensor::of<int64_t>(Shape{2, 2}, {0, 1, 2, 0}),
                dims = Tensor::vector<int64_t>({3, 4}), handles = Tensor::vector<int64_t>({0});
   for (const char* op : {"AddSparseToTensorsMap", "AddManySparseToTensorsMap"}) {
@@ -65,7 +65,7 @@ void add_sparse_maps(OpCases& cases) {
 }
 
 void add_session_tensors(OpCases& cases) {
-  const std::string test = "actors/session_tensors_test.cpp";
+  const std::string test = "actors/services/session_tensors_test.cpp";
   cases.served("GetSessionHandle", {words()}, {}, "[]", test);
   cases.bad("GetSessionHandle", {}, {}, "takes 1 inputs, got 0");
   cases.served("GetSessionTensor", {word("a")}, {{"dtype", f32}}, "?", test);
@@ -76,7 +76,7 @@ void add_session_tensors(OpCases& cases) {
 }
 
 void add_timestamp(OpCases& cases) {
-  cases.served("Timestamp", {}, {}, "[]", "actors/timestamp_test.cpp");
+  cases.served("Timestamp", {}, {}, "[]", "actors/services/timestamp_test.cpp");
   cases.bad("Timestamp", {word("a")}, {}, "takes 0 inputs, got 1");
 }
 

@@ -7,7 +7,7 @@ namespace {
 Tensor table_handle() { return strings({"t"}).reshaped(Shape()); }  // of an op without V2
 
 void add_table_makers(OpCases& cases, const std::string& v) {
-  const std::string test = "actors/table_steps_test.cpp";
+  const std::string test = "actors/services/table_steps_test.cpp";
   const Attributes types{{"key_dtype", DType::String}, {"value_dtype", DType::Int64}};
   for (const std::string op : {"HashTable", "MutableHashTable", "MutableHashTableOfTensors"}) {
     cases.served(op + v, {}, types, "[]", test);
@@ -20,7 +20,7 @@ void add_table_makers(OpCases& cases, const std::string& v) {
 }
 
 void add_table_users(OpCases& cases, const std::string& v) {
-  const std::string test = "actors/table_steps_test.cpp";
+  const std::string test = "actors/services/table_steps_test.cpp";
   const Tensor keys = strings({"a", "b"}), values = longs({1, 2}), one = Tensor::scalar<int64_t>(1);
   cases.served("LookupTableFind" + v, {table_handle(), keys, one}, {}, "?", test);
   cases.bad("LookupTableFind" + v, {table_handle(), keys, Tensor::of<int64_t>(Shape{1, 1}, {1})}, {},
@@ -45,7 +45,7 @@ void add_table_users(OpCases& cases, const std::string& v) {
 }
 
 void add_barriers(OpCases& cases) {
-  const std::string test = "actors/barrier_steps_test.cpp";
+  const std::string test = "actors/services/barrier_steps_test.cpp";
   const Attributes types{{"component_types", std::vector<DType>{f64, i32}}};
   const Attributes component{{"component_index", int64_t{0}}};
   const Tensor keys = strings({"a", "b"});
@@ -63,7 +63,7 @@ void add_barriers(OpCases& cases) {
 }
 
 void add_batches(OpCases& cases) {
-  const std::string test = "actors/batch_steps_test.cpp";
+  const std::string test = "actors/services/batch_steps_test.cpp";
   const Attributes options{{"num_batch_threads", int64_t{1}},
                            {"max_batch_size", int64_t{2}},
                            {"batch_timeout_micros", int64_t{0}},
@@ -81,7 +81,7 @@ void add_batches(OpCases& cases) {
 }
 
 void add_mutexes(OpCases& cases) {
-  const std::string test = "actors/mutex_steps_test.cpp";
+  const std::string test = "actors/services/mutex_steps_test.cpp";
   const Tensor lock = value_or_throw(Tensor::allocate(DType::Variant, Shape{}));
   cases.served("MutexV2", {}, {}, "[]", test);
   cases.bad("MutexV2", {table_handle()}, {}, "takes 0 inputs, got 1");
@@ -95,7 +95,7 @@ void add_mutexes(OpCases& cases) {
 
 void add_staging_maps(OpCases& cases, const std::string& map, const Attributes& types,
                       const Attributes& negative) {
-  const std::string test = "actors/staging_steps_test.cpp";
+  const std::string test = "actors/services/staging_steps_test.cpp";
   const Tensor key = Tensor::scalar<int64_t>(7), indices = ints({0, 1});
   cases.served(map + "Stage", {key, indices, doubles({}, {1}), int_scalar(2)}, types, "", test);
   cases.bad(map + "Stage", {key, indices, doubles({}, {1}), int_scalar(2)}, negative, "-1");
@@ -112,7 +112,7 @@ void add_staging_maps(OpCases& cases, const std::string& map, const Attributes& 
 }
 
 void add_staging_areas(OpCases& cases) {
-  const std::string test = "actors/staging_steps_test.cpp";
+  const std::string test = "actors/services/staging_steps_test.cpp";
   const Attributes types{{"dtypes", std::vector<DType>{f64, i32}}};
   Attributes negative = types;
   negative.set("capacity", int64_t{-1});
@@ -137,7 +137,7 @@ void add_keyed_state_cases(OpCases& cases) {
     add_table_users(cases, version);
   }
   cases.served("LookupTableRemoveV2", {table_handle(), strings({"a"})}, {}, "",
-               "actors/table_steps_test.cpp");
+               "actors/services/table_steps_test.cpp");
   cases.bad("LookupTableRemoveV2", {table_handle(), table_handle()}, {}, "keys is a scalar");
   add_barriers(cases);
   add_batches(cases);

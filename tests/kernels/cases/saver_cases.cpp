@@ -48,7 +48,7 @@ void add_remapping(OpCases& cases, const std::string& test) {
 }  // namespace
 
 void add_saver_cases(OpCases& cases) {
-  const std::string test = "actors/saver_steps_test.cpp";
+  const std::string test = "actors/services/saver_steps_test.cpp";
   add_saving(cases, test);
   add_restoring(cases, test);
   add_remapping(cases, test);

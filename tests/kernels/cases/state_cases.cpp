@@ -417,7 +417,7 @@ void add_optionals(OpCases& cases, const std::string& test) {
 }
 
 void add_temporary_variables(OpCases& cases) {
-  const std::string test = "actors/temporary_variables_test.cpp";
+  const std::string test = "actors/services/temporary_variables_test.cpp";
   cases.served("TemporaryVariable", {}, {{"dtype", f32}, {"shape", PartialShape{2, 3}}}, "[2,3]", test);
   cases.bad("TemporaryVariable", {}, {{"dtype", f32}}, "shape");
   cases.served("DestroyTemporaryVariable", {sample()}, {{"var_name", std::string("v")}}, "[2,3]", test);
@@ -441,7 +441,7 @@ void add_variables(OpCases& cases) {
 }
 
 void add_queues(OpCases& cases) {
-  const std::string test = "actors/queue_steps_test.cpp";
+  const std::string test = "actors/services/queue_steps_test.cpp";
   const Attributes types = {{"component_types", std::vector<DType>{f64, i32}}};
   for (const std::string v : {"", "V2"}) {
     for (const char* op : {"FIFOQueue", "PaddingFIFOQueue", "RandomShuffleQueue"}) {
@@ -470,7 +470,7 @@ void add_queues(OpCases& cases) {
 }
 
 void add_accumulators(OpCases& cases) {
-  const std::string test = "actors/accumulator_steps_test.cpp";
+  const std::string test = "actors/services/accumulator_steps_test.cpp";
   const Tensor step = Tensor::scalar<int64_t>(0), gradient = Tensor::vector<float>({1, 2});
   const Attributes dtype = {{"dtype", DType::Float}};
   const Attributes made = {{"dtype", DType::Float}, {"shape", PartialShape{2}}};
@@ -506,20 +506,20 @@ void add_replicas(OpCases& cases) {
   negative.set("shard", int64_t{-2});
   for (const std::string op : {"SyncReplicasApply", "ResourceSyncReplicasApply"}) {
     cases.served(op, {round, sample(), doubles({}, {1}), sample(), samples}, attrs, "",
-                 "actors/replicas_steps_test.cpp");
+                 "actors/services/replicas_steps_test.cpp");
     cases.bad(op, {round, sample(), doubles({}, {1}), sample(), samples}, negative, "-2");
     cases.bad(op, {Tensor::vector<int64_t>({0}), sample(), doubles({}, {1}), sample(), samples}, attrs,
               "[1]");
     cases.bad(op, {round, sample(), doubles({}, {1}), sample(), sample()}, attrs, "samples is double");
   }
   for (const std::string op : {"SyncReplicasAwait", "ResourceSyncReplicasAwait"}) {
-    cases.served(op, {round}, {}, "", "actors/rounds_test.cpp");
+    cases.served(op, {round}, {}, "", "actors/services/rounds_test.cpp");
     cases.bad(op, {Tensor::vector<int64_t>({0})}, {}, "[1]");
   }
 }
 
 void add_collectives(OpCases& cases) {
-  const std::string test = "actors/allreduce_steps_test.cpp";
+  const std::string test = "actors/services/allreduce_steps_test.cpp";
   const Attributes two = {{"members", std::vector<std::string>{"/job:a/task:0", "/job:a/task:1"}},
                           {"rank", int64_t{1}}};
   const auto with = [&](const char* name, auto value) {

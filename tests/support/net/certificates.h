@@ -4,8 +4,8 @@
 #include <chrono>
 #include <string>
 
-#include "actors/net/certificates.h"
-#include "actors/net/cluster.h"
+#include "actors/cluster.h"
+#include "actors/net/transport/certificates.h"
 #include "tests/support/temporary_folder.h"
 
 namespace troupe::test {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/net/shared_network.h"
-#include "actors/net/tcp_network.h"
-#include "actors/net/tcp_stream.h"
-#include "actors/net/ucx_network.h"
+#include "actors/net/transport/shared_network.h"
+#include "actors/net/transport/tcp_network.h"
+#include "actors/net/transport/tcp_stream.h"
+#include "actors/net/transport/ucx_network.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/message_reader.h"
 #include "tests/support/net/certificates.h"
