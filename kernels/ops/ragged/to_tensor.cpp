@@ -4,7 +4,7 @@
 // partition is:
 //   FIRST_DIM_SIZE  the number of rows, a scalar; only at first
 //   ROW_SPLITS      for each row of a dimension where it begins in the next dimension, and the number of what they split
-//   VALUE_ROWIDS    for each element of the next dimension its row; the elements of a row are neighbours
+//   VALUE_ROWIDS    for each element of the next dimension its row, in ascending order
 // The last partition is that of the values. Fails with InvalidArgument for partitions that do not fit each other.
 #include <algorithm>
 #include <array>
@@ -160,7 +160,7 @@ std::vector<int64_t> run_begins(const std::vector<int64_t>& rows) {
   return begins;
 }
 
-/// Fails with InvalidArgument unless the partition, input number i of them, splits at most `elements` rows.
+/// Fails with InvalidArgument unless the partition, input number i of them, splits at most `elements` rows, in order.
 Status check_partition(const Partition& partition, int64_t elements, size_t i) {
   const std::string name = "row_partition_tensors[" + std::to_string(i) + "]";
   if (partition.has_splits) {
@@ -169,10 +169,16 @@ Status check_partition(const Partition& partition, int64_t elements, size_t i) {
                               " rows, but there are " + std::to_string(elements));
     return check_splits(partition.numbers, partition.numbers.empty() ? 0 : partition.numbers.back(), name);
   }
-  for (const int64_t row : partition.numbers)
+  int64_t before = 0;
+  for (const int64_t row : partition.numbers) {
     if (row < 0 || row >= elements)
       return invalid_argument(name + " has the row " + std::to_string(row) + ", which is not in [0, " +
                               std::to_string(elements) + ")");
+    if (row < before)
+      return invalid_argument(name + " has the row " + std::to_string(row) + " behind the row " +
+                              std::to_string(before) + "; rows must ascend");
+    before = row;
+  }
   return {};
 }
 

@@ -121,6 +121,8 @@ void add_to_tensor_cases(OpCases& cases) {
   cases.bad(op, {any, values, nine, int_scalar(2), ints({0, 0, 0, 2, 2, 2, 2, 3, 3})}, rows,
             "has the row 2, which is not in [0, 2)");
   cases.bad(op, {any, filled(Shape{1}), nine, int_scalar(2), ints({-1})}, rows, "has the row -1");
+  for (const Tensor& falling : {ints({0, 1, 0}), ints({1, 1, 0})})
+    cases.bad(op, {any, filled(Shape{3}), nine, int_scalar(2), falling}, rows, "the row 0 behind the row 1");
   cases.bad(op, {any, values, nine, ints({2}), ints({0})}, rows, "[1]");
   cases.bad(op, {any, values, nine, int_scalar(2)}, splits, "[]");
   cases.bad(op, {any, values, nine, ints({0})}, types({"ROW_LENGTHS"}), "is 'ROW_LENGTHS'");
