@@ -170,6 +170,11 @@ void add_bincount_cases(OpCases& cases) {
   both(splits, indices, four, no_weights, int_scalar(1), bad("[]"));
   both(longs({0, 4}), pairs({0, 1, 0, 3, 3, 0, 2, 1, 2, 4}), four, no_weights, numbers, bad(""));
   cases.bad("RaggedBincount", {longs({}), numbers, four, no_weights}, {}, "splits is empty");
+  cases.bad("RaggedBincount", {longs({1, 5}), numbers, four, no_weights}, {}, "splits begins with 1");
+  cases.bad("RaggedBincount", {longs({0, 3, 2, 5}), numbers, four, no_weights}, {},
+            "splits[2] = 2 is less than 3");
+  cases.bad("RaggedBincount", {longs({0, int64_t{1} << 33, 5}), numbers, four, no_weights}, {},
+            "splits[2] = 5");
   cases.bad("SparseBincount", {indices, numbers, longs({3, 5, 1}), four, no_weights}, {}, "3");
   cases.bad("SparseBincount", {indices, numbers, longs({3, -5}), four, no_weights}, {}, "-5");
 }
@@ -214,6 +219,10 @@ void add_count_cases(OpCases& cases) {
   cases.bad("DenseCountSparseOutput", {longs({INT64_MAX}), no_weights}, counts, "2^63 - 1");
   cases.bad("RaggedCountSparseOutput", {longs({0, 6}), numbers, no_weights}, counts, "ends with 6");
   cases.bad("RaggedCountSparseOutput", {longs({}), numbers, no_weights}, counts, "splits is empty");
+  cases.bad("RaggedCountSparseOutput", {longs({-1, 5}), numbers, no_weights}, counts,
+            "splits begins with -1");
+  cases.bad("RaggedCountSparseOutput", {longs({0, 3, 2, 5}), numbers, no_weights}, counts,
+            "splits[2] = 2 is less than 3");
   cases.bad("SparseCountSparseOutput", {indices, numbers, longs({2, 5}), no_weights}, counts,
             "indices[2,0] = 2 is not in [0, 2)");
 }

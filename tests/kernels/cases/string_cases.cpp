@@ -228,7 +228,8 @@ void add_ngrams_cases(OpCases& cases) {
   for (const bool short_ones : {false, true}) {
     cases.good(op, {many, longs({0, 3, 3, 4000, 9003})}, attrs({1, 4}, 2, short_ones));
     cases.good(op, {words, whole}, attrs({7}, 0, short_ones));
-    cases.good(op, {strings({}), longs({0})}, attrs({2}, -1, short_ones));
+    for (const Tensor& splits : {longs({}), longs({0}), longs({0, 0})})
+      cases.good(op, {strings({}), splits}, attrs({2}, -1, short_ones));
   }
   cases.good(op, {words, whole}, attrs({}, -1, true));
   cases.bad(op, {words, whole}, attrs({2, 0}, 0, false), "ngram_widths has 0");
@@ -236,6 +237,10 @@ void add_ngrams_cases(OpCases& cases) {
   cases.bad(op, {word("a"), longs({0, 1})}, attrs({2}, 0, false), "data of shape [] has rank 0, expected 1");
   cases.bad(op, {words, longs({0, 4})}, attrs({2}, 0, false), "data_splits begins with 0 and ends with 4");
   cases.bad(op, {words, longs({})}, attrs({2}, 0, false), "data_splits is empty");
+  cases.bad(op, {words, longs({1, 5})}, attrs({2}, 0, false), "data_splits begins with 1");
+  cases.bad(op, {words, longs({0, -1, 5})}, attrs({2}, 0, false), "data_splits[1] = -1 is less than 0");
+  cases.bad(op, {strings({}), longs({0, 3})}, attrs({2}, 0, false),
+            "data_splits begins with 0 and ends with 3");
   cases.bad(op, {words, longs({0, 4, 3, 5})}, attrs({2}, 0, false), "data_splits[2] = 3 is less than 4");
   cases.bad(op, {words, whole}, attrs({int64_t{1} << 30}, -1, false), "may take more than",
             Code::ResourceExhausted);

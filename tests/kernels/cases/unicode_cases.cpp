@@ -54,6 +54,7 @@ void add_encode_cases(OpCases& cases) {
   cases.bad(op, {values, splits}, with(utf8, "errors", "strict"), "input_values has -1");
   cases.bad(op, {values, longs({0, 2, 7})}, utf8, "ends with 7");
   cases.bad(op, {values, longs({})}, utf8, "is empty");
+  cases.bad(op, {values, longs({1, 8})}, utf8, "begins with 1");
   cases.bad(op, {values, longs({0, 5, 2, 8})}, utf8, "[2] = 2 is less than 5");
   cases.bad(op, {int_scalar(1), splits}, utf8, "[]");
   cases.bad(op, {values, longs({0}).reshaped(Shape())}, utf8, "[]");
