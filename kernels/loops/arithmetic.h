@@ -2,6 +2,7 @@
 // may call them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -53,17 +54,25 @@ struct Div {
   }
 };
 
+/// NaN if either is NaN.
 struct Maximum {
   template <class T>
   static T apply(T a, T b) {
-    return a < b ? b : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return a < b || std::isnan(b) ? b : a;
+    else
+      return a < b ? b : a;
   }
 };
 
+/// NaN if either is NaN.
 struct Minimum {
   template <class T>
   static T apply(T a, T b) {
-    return b < a ? b : a;
+    if constexpr (std::is_floating_point_v<T>)
+      return b < a || std::isnan(b) ? b : a;
+    else
+      return b < a ? b : a;
   }
 };
 

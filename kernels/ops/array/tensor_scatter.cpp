@@ -1,7 +1,7 @@
 // A tensor with rows changed at positions (kernels/loops/rows.h: rows_at). The tensor itself stays as it is.
 //   TensorScatterUpdate(tensor, indices, updates)       replaced; of updates of one row the last counts
 //   TensorScatterAdd, TensorScatterSub                  added, subtracted, in order; any number
-//   TensorScatterMax, TensorScatterMin                  the greater, the less of both; real
+//   TensorScatterMax, TensorScatterMin                  the greater, the less of both; real; NaN if either is NaN
 //   ScatterNdNonAliasingAdd(input, indices, updates)    as TensorScatterAdd; of bools any counts
 // A position outside of the tensor is InvalidArgument with its number and value.
 //   InplaceUpdate, InplaceAdd, InplaceSub(x, i, v)      row i[n] of x replaced by row n of v, added to it, subtracted from it;

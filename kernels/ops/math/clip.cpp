@@ -1,15 +1,16 @@
 // ClipByValue(t, clip_value_min, clip_value_max): max(min(t, clip_value_max), clip_value_min), element by element. A limit is
-// a scalar or has the shape of t. NaN stays NaN. Any real number; half and bfloat16 are compared as they are. The gradient
-// goes to t inside of the limits, to clip_value_min below it, to clip_value_max above it, and to both limits where t is below
-// the one and above the other, as in TensorFlow.
+// a scalar or has the shape of t. NaN stays NaN; a limit that is NaN sets no limit. Any real number; half and bfloat16 are
+// compared as they are. The gradient goes to t inside of the limits, to clip_value_min below it, to clip_value_max above it,
+// and to both limits where t is below the one and above the other, as in TensorFlow.
 #include "kernels/ops/math/clip.h"
+
+#include <algorithm>
 
 #include "graph/build/gradients.h"
 #include "graph/build/shape_context.h"
 #include "kernels/constructors.h"
 #include "kernels/core/parallel.h"
 #include "kernels/core/type_dispatch.h"
-#include "kernels/loops/arithmetic.h"
 #include "kernels/ops/broadcast_gradients.h"
 
 namespace troupe {
@@ -41,8 +42,8 @@ void clip(const ClipArguments& arguments, Pool& pool) {
   const auto to = arguments.output.write<T>();
   parallel_items(pool, to.size(), 4 * sizeof(T), [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
-      to[i] = T(Maximum::apply(Minimum::apply(static_cast<C>(from[i]), static_cast<C>(high[i * high_step])),
-                               static_cast<C>(low[i * low_step])));
+      to[i] = T(std::max(std::min(static_cast<C>(from[i]), static_cast<C>(high[i * high_step])),
+                         static_cast<C>(low[i * low_step])));
   });
 }
 

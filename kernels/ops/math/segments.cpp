@@ -1,7 +1,7 @@
 // Rows combined by segments: row k of the result combines the rows whose id is k, in order. A row without an id is 0, of
 // SegmentProd 1.
 //   SegmentSum, SegmentMean, SegmentProd(data, segment_ids)   any number; integers wrap around, an integer mean truncates
-//   SegmentMax, SegmentMin(data, segment_ids)                 real
+//   SegmentMax, SegmentMin(data, segment_ids)                 real; NaN if any element is NaN
 // segment_ids, which is in host memory, has one id for each row of data, in ascending order. Fails with InvalidArgument for an id
 // that is negative or less than the one before.
 #include "kernels/ops/math/segments.h"

@@ -3,7 +3,8 @@
 // below num_segments.
 //   UnsortedSegmentSum, UnsortedSegmentProd(data, segment_ids, num_segments)   any number; a row without an id is 0 or 1
 //   UnsortedSegmentMax, UnsortedSegmentMin(data, segment_ids, num_segments)    real; a row without an id is the least or the
-//                                                                              greatest finite number
+//                                                                              greatest finite number; NaN if any
+//                                                                              element is NaN
 #include "kernels/ops/math/unsorted_segments.h"
 
 #include <algorithm>

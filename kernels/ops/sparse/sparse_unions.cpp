@@ -3,7 +3,8 @@
 //   SparseAdd(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh)   any number; integers wrap around. A sum of
 //       two values is left out if its absolute value is less than thresh, a scalar of the real type of the values, or if the sum
 //       or thresh is NaN.
-//   SparseSparseMaximum, SparseSparseMinimum(a_indices, a_values, a_shape, b_indices, b_values, b_shape)   real
+//   SparseSparseMaximum, SparseSparseMinimum(a_indices, a_values, a_shape, b_indices, b_values, b_shape)   real; NaN if either
+//       value is NaN
 // If a tensor has several values at one position, each is combined with the value of the other tensor that has the same place
 // among them. half and bfloat16 are computed in float. Fails with InvalidArgument for positions that are outside the shape or
 // not in row-major order.

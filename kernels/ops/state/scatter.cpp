@@ -1,7 +1,8 @@
 // Writes to rows of variables (features.md P5), by update rules as in assign.cpp.
 //   ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMin, ScatterMax(ref, indices, updates)
 //     replaces rows indices[i] of the variable by updates[i], or combines them, in order, repeats included; a scalar `updates`
-//     stands for every row. If an index is out of range, or an integer would be divided by zero, nothing is written
+//     stands for every row. The greater or the less of a NaN and a number is NaN. If an index is out of range, or an integer
+//     would be divided by zero, nothing is written
 //   ScatterNdUpdate, ScatterNdAdd, ScatterNdSub(ref, indices, updates)
 //     does the same for the rows at positions indices[i...], each a position in the first dimensions of the variable
 //   ResourceScatter..., ResourceScatterNd...: the same on resources
