@@ -115,6 +115,24 @@ BOOST_AUTO_TEST_CASE(split_cuts_into_parts) {
   check_refused("SplitV", {x, ints({4}), int_scalar(1)}, two, "one size for each of the 2 outputs");
 }
 
+// Memory for so many dimensions is never asked for.
+BOOST_AUTO_TEST_CASE(a_vector_of_too_many_elements_says_no_rank) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  constexpr int64_t many = int64_t{1} << 50;
+  const Output x = placeholder(g, f32, PartialShape()), sizes = placeholder(g, i64, {many}),
+               indices = placeholder(g, i64, {-1, many}), values = placeholder(g, f32, {-1});
+  const auto check_unknown = [&](const char* op, std::vector<Output> inputs, Attributes attrs = {}) {
+    const Output result = g.add_one(op, std::move(inputs), std::move(attrs));
+    BOOST_TEST(!g.shape(result).known_rank(), op << " is of shape " << g.shape(result).text());
+  };
+  check_unknown("Slice", {x, sizes, sizes});
+  check_unknown("Pad", {x, placeholder(g, i64, {many, 2})});
+  check_unknown("Tile", {x, sizes});
+  check_unknown("SparseTensorDenseAdd", {indices, values, sizes, x});
+  check_unknown("SparseReduceSum", {indices, values, sizes, g.constant(ints({0}))}, {{"keep_dims", true}});
+}
+
 BOOST_AUTO_TEST_CASE(slice_and_pad_are_inverse) {
   const Tensor x = floats(Shape{2, 3}, {0, 1, 2, 3, 4, 5});
   check_op("Slice", {x, ints({0, 1}), ints({2, 2})}, {}, {floats(Shape{2, 2}, {1, 2, 4, 5})});

@@ -36,7 +36,7 @@ Status slice_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto begin_shape, context.with_rank(1, 1));
   TROUPE_ASSIGN(const auto size_shape, context.with_rank(2, 1));
   TROUPE_ASSIGN(const auto length, merge(begin_shape, size_shape));
-  if (!input.known_rank() && length[0] != unknown_dim)
+  if (!input.known_rank() && length[0] != unknown_dim && length[0] <= static_cast<int64_t>(Shape::max_rank))
     input = PartialShape::of_rank(static_cast<size_t>(length[0]));
   if (!input.known_rank()) return {};
   if (length[0] != unknown_dim && length[0] != static_cast<int64_t>(input.rank()))

@@ -21,8 +21,8 @@ struct DenseAddArguments {
 Status dense_add_shape(ShapeContext& context) {
   TROUPE_ASSIGN(const auto indices, sparse_shape(context, SparseInputs::from(0)));
   PartialShape shape = context.input(3);
-  if (indices[1] != unknown_dim && !shape.known_rank())
-    shape = PartialShape::of_rank(static_cast<size_t>(indices[1]));
+  const bool says_rank = indices[1] != unknown_dim && indices[1] <= static_cast<int64_t>(Shape::max_rank);
+  if (says_rank && !shape.known_rank()) shape = PartialShape::of_rank(static_cast<size_t>(indices[1]));
   context.set_output(0, std::move(shape));
   return {};
 }

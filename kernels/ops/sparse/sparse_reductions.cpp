@@ -74,7 +74,8 @@ Result<PartialShape> dense_shape(ShapeContext& context) {
     TROUPE_ASSIGN(const Reduced reduced, reduced_dims(*dims, *axes, keeps_dims));
     return PartialShape::make({reduced.dims.begin(), reduced.dims.end()});
   }
-  if (keeps_dims && indices[1] != unknown_dim) return PartialShape::of_rank(static_cast<size_t>(indices[1]));
+  const bool says_rank = indices[1] != unknown_dim && indices[1] <= static_cast<int64_t>(Shape::max_rank);
+  if (keeps_dims && says_rank) return PartialShape::of_rank(static_cast<size_t>(indices[1]));
   return PartialShape{};
 }
 
