@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/constructors.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/ops/run_op.h"
 
 namespace troupe::test::array_ops_test {
@@ -131,6 +132,23 @@ BOOST_AUTO_TEST_CASE(a_vector_of_too_many_elements_says_no_rank) {
   check_unknown("Tile", {x, sizes});
   check_unknown("SparseTensorDenseAdd", {indices, values, sizes, x});
   check_unknown("SparseReduceSum", {indices, values, sizes, g.constant(ints({0}))}, {{"keep_dims", true}});
+}
+
+BOOST_AUTO_TEST_CASE(sizes_of_shapes_do_not_overflow) {
+  Graph graph(op_library()->ops);
+  const Scope g(graph);
+  constexpr int64_t many = int64_t{1} << 62;
+  const Output x = placeholder(g, f32, {2, many}), images = placeholder(g, f32, {1, 4, 4, many}),
+               filter = placeholder(g, f32, {1, 1, many, 4});
+  const Status joined = failure_of([&] { concat(g, {x, x}, 1); });
+  BOOST_TEST(joined.message().find("does not fit int64") != std::string::npos);
+  const Output y = depthwise_conv2d(g, images, filter, {1, 1, 1, 1}, "VALID");
+  BOOST_TEST(g.shape(y).text() == "[1,4,4,?]");
+  // Floats hold 16777219 only as 16777220.
+  const Output rows = placeholder(g, f32, {1, 16777219, 3, 1});
+  const Output pooled =
+      g.add_one("FractionalMaxPool", {rows}, {{"pooling_ratio", std::vector<float>{1, 1, 1, 1}}});
+  BOOST_TEST(g.shape(pooled).text() == "[1,16777219,3,1]");
 }
 
 BOOST_AUTO_TEST_CASE(slice_and_pad_are_inverse) {

@@ -34,7 +34,11 @@ Result<PartialShape> joined(const ShapeContext& context, const ConcatInputs& in,
     }
     TROUPE_ASSIGN(const size_t axis, resolve_axis(signed_axis, value.rank()));
     const int64_t size = value[axis];
-    along = along == unknown_dim || size == unknown_dim ? unknown_dim : along + size;
+    if (along == unknown_dim || size == unknown_dim)
+      along = unknown_dim;
+    else if (__builtin_add_overflow(along, size, &along))
+      return invalid_argument("the sum of the sizes of dimension " + std::to_string(axis) +
+                              " does not fit int64");
     Dims dims(value.dims());
     dims[axis] = unknown_dim;
     PartialShape rest = partial(dims);

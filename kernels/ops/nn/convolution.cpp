@@ -131,7 +131,10 @@ int64_t out_channels_of(const Dimensions& of, bool depthwise) {
   const size_t spatial = of.axes.spatial();
   const int64_t last = of.filter[spatial + 1];
   if (!depthwise) return last;
-  return last == unknown_dim || of.channels() == unknown_dim ? unknown_dim : last * of.channels();
+  int64_t out = 0;
+  const bool known = last != unknown_dim && of.channels() != unknown_dim &&
+                     !__builtin_mul_overflow(last, of.channels(), &out);
+  return known ? out : unknown_dim;
 }
 
 Dims output_dims(const Dimensions& of, bool depthwise) {

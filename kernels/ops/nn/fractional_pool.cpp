@@ -117,9 +117,11 @@ Result<Dims> pooled_dims(const Node& node, std::span<const int64_t> input) {
     if (pooled && input[i] != unknown_dim && static_cast<double>(input[i]) < static_cast<double>(ratios[i]))
       return invalid_argument("pooling_ratio[" + std::to_string(i) + "] is " + std::to_string(ratios[i]) +
                               ", but value has shape " + text_of(input) + "; it must be at most the size");
-    dims.push_back(input[i] == unknown_dim
-                       ? unknown_dim
-                       : static_cast<int64_t>(std::floor(static_cast<float>(input[i]) / ratios[i])));
+    // A size of more than 2^24 may be rounded up, but there are not more regions than elements.
+    dims.push_back(
+        input[i] == unknown_dim
+            ? unknown_dim
+            : std::min(input[i], static_cast<int64_t>(std::floor(static_cast<float>(input[i]) / ratios[i]))));
   }
   return dims;
 }
