@@ -206,6 +206,12 @@ HttpAnswer error_answer(unsigned status, const std::string& why) {
   return {status, json_line({{"error", why}}) + '\n'};
 }
 
+HttpAnswer wrong_method(const std::string& method, const std::string& expected) {
+  HttpAnswer answer = error_answer(405, "the method must be " + expected + ", it is " + method);
+  answer.headers.emplace_back("Allow", expected == "GET" ? "GET, HEAD" : expected);
+  return answer;
+}
+
 HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const HttpOptions& options,

@@ -46,6 +46,8 @@ struct HttpAnswer {
 std::string path_of(const std::string& target);
 /// Returns {"error": why}.
 HttpAnswer error_answer(unsigned status, const std::string& why);
+/// Returns the answer to a request whose method is not the expected one, which its header Allow names. Where GET is, HEAD is, too.
+HttpAnswer wrong_method(const std::string& method, const std::string& expected);
 
 /// Sends the answer. Called exactly once, from any thread.
 using HttpReply = std::function<void(HttpAnswer)>;

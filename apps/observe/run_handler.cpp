@@ -19,10 +19,11 @@ using http::HttpRequest;
 
 /// Returns the answer with the headers that keep other sites and caches away from it.
 HttpAnswer guarded(HttpAnswer answer) {
-  answer.headers = {{"Cache-Control", "no-store"},
-                    {"Content-Security-Policy", "default-src 'self'; img-src 'self' data:"},
-                    {"X-Content-Type-Options", "nosniff"},
-                    {"X-Frame-Options", "DENY"}};
+  answer.headers.insert(answer.headers.end(),
+                        {{"Cache-Control", "no-store"},
+                         {"Content-Security-Policy", "default-src 'self'; img-src 'self' data:"},
+                         {"X-Content-Type-Options", "nosniff"},
+                         {"X-Frame-Options", "DENY"}});
   return answer;
 }
 
@@ -38,7 +39,7 @@ class RunHandler {
       return reply(guarded(http::error_answer(403, "this server is not known as '" + request.host +
                                                        "'; observe.hosts of the run file may name it")));
     if (offer_.control && path.starts_with("/ctl/")) return act(request.method, path.substr(5), reply);
-    if (request.method != "GET") return reply(guarded(http::error_answer(405, "only GET is allowed")));
+    if (request.method != "GET") return reply(guarded(http::wrong_method(request.method, "GET")));
     reply(guarded(get(path)));
   }
 
@@ -69,7 +70,7 @@ class RunHandler {
 
   /// `words`: an action, or an action and its argument: "drain/worker/1".
   void act(const std::string& method, const std::string& words, const HttpReply& reply) const {
-    if (method != "POST") return reply(http::error_answer(405, "only POST is allowed"));
+    if (method != "POST") return reply(http::wrong_method(method, "POST"));
     const std::string action = words.substr(0, words.find('/'));
     const std::string argument = words.substr(std::min(words.size(), action.size() + 1));
     control_.ask(action, argument, [reply, action](const Result<std::string>& saved) {

@@ -103,13 +103,8 @@ class ModelServer::Requests {
 
   void handle(const HttpRequest& request, const HttpReply& reply) {
     const std::string path = http::path_of(request.target);
-    if (path == "/healthz") return reply({200, "ok\n", "text/plain"});
-    if (path == "/metrics") return reply({200, metrics(), prometheus_type});
-    if (path == "/v1/models") return reply({200, all_models()});
-    if (path == "/v2" || path == "/v2/") return reply({200, server_description()});
-    if (path == "/v2/health/live") return reply({200, json_line({{"live", true}})});
-    // All models are loaded before the server listens, and a version of each stays.
-    if (path == "/v2/health/ready") return reply({200, json_line({{"ready", true}})});
+    if (auto answer = page(path))
+      return reply(request.method == "GET" ? std::move(*answer) : http::wrong_method(request.method, "GET"));
     const auto route = parse_route(path);
     if (!route)
       return reply(
@@ -127,6 +122,17 @@ class ModelServer::Requests {
   }
 
  private:
+  /// Returns the page at a path that is about no model in particular; nothing if there is none.
+  std::optional<HttpAnswer> page(const std::string& path) const {
+    if (path == "/healthz") return HttpAnswer{200, "ok\n", "text/plain"};
+    if (path == "/metrics") return HttpAnswer{200, metrics(), prometheus_type};
+    if (path == "/v1/models") return HttpAnswer{200, all_models()};
+    if (path == "/v2" || path == "/v2/") return HttpAnswer{200, server_description()};
+    if (path == "/v2/health/live") return HttpAnswer{200, json_line({{"live", true}})};
+    // All models are loaded before the server listens, and a version of each stays.
+    if (path == "/v2/health/ready") return HttpAnswer{200, json_line({{"ready", true}})};
+    return {};
+  }
   /// Returns the model of this name, or null.
   const ServedModel* find(const std::string& name) const {
     const auto found = std::ranges::find(server_.models, name, [](const auto& one) { return one->name(); });
@@ -138,12 +144,8 @@ class ModelServer::Requests {
     if (!model)
       return reply(http::error_answer(
           404, "there is no model '" + route.model + "'; served: " + names_of(server_.models)));
-    if (const std::string method = route.computes() ? "POST" : "GET"; request.method != method) {
-      HttpAnswer refused =
-          http::error_answer(405, "the method must be " + method + ", it is " + request.method);
-      refused.headers.emplace_back("Allow", method);
-      return reply(std::move(refused));
-    }
+    if (const std::string method = route.computes() ? "POST" : "GET"; request.method != method)
+      return reply(http::wrong_method(request.method, method));
     const auto version = model->find(route.version);
     if (!version) return reply(failure(version.status()));
     if (route.what == Asked::Inference) return infer(model->name(), *version, request, reply);

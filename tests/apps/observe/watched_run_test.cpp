@@ -283,7 +283,10 @@ BOOST_AUTO_TEST_CASE(a_page_and_counters_are_served) {
   BOOST_TEST(says(get(page, "/"), "Content-Security-Policy: default-src 'self'"));
 
   // Nobody controls the run over the network, or reads it through the browser of somebody who can.
-  BOOST_TEST(says(Browser(page).ask("POST", "/ctl/stop", "127.0.0.1", "\n\n\n"), "405 Method Not Allowed"));
+  const std::string refused = Browser(page).ask("POST", "/ctl/stop", "127.0.0.1", "\n\n\n");
+  BOOST_TEST(says(refused, "405 Method Not Allowed"));
+  BOOST_TEST(says(refused, "Allow: GET, HEAD\r\n"));
+  BOOST_TEST(says(refused, "X-Frame-Options: DENY\r\n"));
   BOOST_TEST(says(Browser(page).ask("GET", "/status", "evil.example", "\n\n\n"), "403 Forbidden"));
   BOOST_TEST(says(Browser(page).ask("GET", "/status", "lab.example:80", "\n\n\n"), "200 OK"));
 

@@ -104,6 +104,24 @@ BOOST_AUTO_TEST_CASE(bad_requests_leave_the_connection_usable) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(other_methods_than_those_of_a_path_are_refused) {
+  serve();
+  Plain client(port);
+  for (const char* const target : {"/healthz", "/metrics", "/v1/models", "/v1/models/served", "/v2",
+                                   "/v2/health/live", "/v2/health/ready"}) {
+    for (const auto method : {http::verb::post, http::verb::put, http::verb::delete_, http::verb::options}) {
+      const Answer refused = client.ask(method, target);
+      BOOST_TEST(refused.status == 405u, target);
+      BOOST_TEST(refused.headers[http::field::allow] == "GET, HEAD");
+      BOOST_TEST(refused.json().at("error") ==
+                 "the method must be GET, it is " + std::string(http::to_string(method)));
+    }
+    BOOST_TEST(client.head(target).result_int() == 200u, target);
+    BOOST_TEST(client.get(target).status == 200u, target);
+  }
+  BOOST_TEST(client.get(predict).headers[http::field::allow] == "POST");
+}
+
 BOOST_AUTO_TEST_CASE(unknown_models_are_counted_under_one_name) {
   serve();
   Plain client(port);
