@@ -11,6 +11,8 @@ namespace {
 
 constexpr uint16_t version = 45, sizes_behind = 8, time = 0, date = 0x21, none = 0;
 constexpr uint32_t unknown = 0, first_disk = 0, disks = 1;
+constexpr std::string_view npy_ending = ".npy";
+constexpr size_t max_array_name = UINT16_MAX - npy_ending.size();
 
 template <class... T>
 std::string numbers(T... values) {
@@ -49,7 +51,11 @@ uint32_t NpzWriter::narrow(uint64_t number, std::string& wide) const {
 
 // The extra field says that the sizes behind the member have eight bytes.
 Status NpzWriter::begin(const std::string& array) {
-  member_ = std::make_unique<Member>(Member{array + ".npy", offset_});
+  if (array.size() > max_array_name)
+    return invalid_argument("the name of array " + std::to_string(members_ + 1) + " of the archive has " +
+                            std::to_string(array.size()) + " bytes; in an .npz file it may have at most " +
+                            std::to_string(max_array_name));
+  member_ = std::make_unique<Member>(Member{array + std::string(npy_ending), offset_});
   const std::string fields = wide_field(numbers(uint64_t{unknown}, uint64_t{unknown}));
   return put(numbers(zip::local_magic, version, sizes_behind, zip::stored, time, date, unknown, zip::in_zip64,
                      zip::in_zip64, static_cast<uint16_t>(member_->name.size()),

@@ -21,7 +21,7 @@ class NpzWriter {
   ~NpzWriter();
 
   // The members, one behind the other: begin(), add() for the bytes of a .npy file, end(). Then finish(). They fail as `write`
-  // does.
+  // does, and begin() with InvalidArgument for a name of more than 65,531 bytes: two bytes count those of "NAME.npy".
   Status begin(const std::string& array);
   Status add(std::string_view bytes);
   Status end();

@@ -219,6 +219,18 @@ BOOST_AUTO_TEST_CASE(an_archive_may_have_more_members_than_two_bytes_count) {
   BOOST_TEST(read.at("65535").item<int32_t>() == 65535);
 }
 
+BOOST_AUTO_TEST_CASE(a_name_that_an_archive_cannot_hold_is_refused) {
+  const Tensor array = Tensor::vector<int32_t>({1, 2});
+  const std::string longest(65531, 'x');
+  const auto read = value_or_throw(read_npz(value_or_throw(write_npz({{longest, array}})), "x.npz"));
+  BOOST_TEST_REQUIRE(read.contains(longest));
+  BOOST_TEST(identical(read.at(longest), array));
+  const Status refused = write_npz({{"first", array}, {longest + 'x', array}}).status();
+  BOOST_TEST((refused.code() == Code::InvalidArgument));
+  BOOST_TEST(refused.text() ==
+             "the name of array 2 of the archive has 65532 bytes; in an .npz file it may have at most 65531");
+}
+
 // A change of any byte of an archive, except for padding, leads to an error or to another array.
 BOOST_AUTO_TEST_CASE(a_damaged_archive_does_no_harm) {
   const std::string plain = value_or_throw(write_npz({{"image", Tensor::vector<int32_t>({1, 2})}}));
