@@ -30,13 +30,15 @@ struct ExportedSignature {
 /// are resources, if it has none. Throws AlreadyExists if there is a saved model in the folder, FailedPrecondition if a variable
 /// has no value, InvalidArgument if an output needs a placeholder that is no input of its signature or the session is one of
 /// another graph, and Unimplemented, naming node and op, if it needs state that is no variable, such as a queue, or a function of
-/// this process.
+/// this process. Throws Cancelled if `cancellation`, which may be null, is cancelled meanwhile; there is no saved model then.
 void export_saved_model(Session& session, Graph& graph, const std::string& folder,
-                        const std::map<std::string, ExportedSignature>& signatures);
+                        const std::map<std::string, ExportedSignature>& signatures,
+                        const Cancellation* cancellation = nullptr);
 
 /// Does the same for one signature and a file in the ONNX format, which may replace another. Throws Unimplemented, naming node and
 /// op, too, if ONNX cannot compute what a node does.
-void export_onnx(Session& session, Graph& graph, const std::string& file, const ExportedSignature& signature);
+void export_onnx(Session& session, Graph& graph, const std::string& file, const ExportedSignature& signature,
+                 const Cancellation* cancellation = nullptr);
 
 }  // namespace troupe
 #pragma GCC visibility pop

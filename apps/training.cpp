@@ -10,6 +10,7 @@
 #include "apps/cluster/processes.h"
 #include "apps/config/cluster_file.h"
 #include "apps/config/mistake_places.h"
+#include "apps/inference/cancellable_disk.h"
 #include "apps/observe/run_monitor.h"
 #include "apps/runs/predicted_samples.h"
 #include "apps/runs/run_file.h"
@@ -209,7 +210,8 @@ void add_rows(const Tensor& rows, int64_t at, data::Column& to) {
 }  // namespace
 
 std::map<std::string, Tensor> predict(const std::string& path, const PredictionOptions& options) {
-  RealDisk disk;
+  RealDisk files;
+  inference::CancellableDisk disk(files, options.cancellation);
   const auto run = value_or_throw(runs::open_trained_run(disk, path, options.settings, options.load));
   auto input = value_or_throw(runs::samples_of(disk, run, {options.files, options.part, options.keep}));
   const auto predicted = value_or_throw(
@@ -226,7 +228,8 @@ std::map<std::string, Tensor> predict(const std::string& path, const PredictionO
 }
 
 Metrics evaluate(const std::string& path, const EvaluationOptions& options) {
-  RealDisk disk;
+  RealDisk files;
+  inference::CancellableDisk disk(files, options.cancellation);
   const auto run = value_or_throw(runs::open_trained_run(disk, path, options.settings, options.load));
   runs::LabelledFiles what{options.files, options.labels, options.part};
   if (what.files.empty() && what.part.empty() && run.config) what.part = runs::default_part(*run.config);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "apps/data/dataset.h"
+#include "apps/inference/cancellable_disk.h"
 #include "apps/inference/model_function.h"
 #include "apps/inference/model_source.h"
 #include "apps/inference/model_tables.h"
@@ -201,15 +202,16 @@ Model load(const std::string& path, const LoadOptions& options) {
 }
 
 Model load(Disk& disk, const std::string& path, const LoadOptions& options) {
+  inference::CancellableDisk files(disk, options.cancellation);
   throw_if_failed(check_memory_of_model(options.memory));
   const auto library = make_op_library();
   throw_if_failed(library->status);
-  auto source = value_or_throw(inference::open_model(disk, path, options.tags, library->ops));
+  auto source = value_or_throw(inference::open_model(files, path, options.tags, library->ops));
   const size_t threads =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   auto impl = std::make_shared<Model::Impl>(std::move(source), library,
                                             value_or_throw(ThreadPool::make(threads)), options);
-  throw_if_failed(impl->read(disk));
+  throw_if_failed(impl->read(files));
   return Model(std::move(impl));
 }
 

@@ -48,6 +48,8 @@ struct LoadOptions {
   /// The most elements (height times width times channels, all frames together) that an image may have which the model decodes: a
   /// small file may be a huge image. 0: less than 2^29.
   int64_t image_elements = 0;
+  /// If non-null, ends the loading, which then fails with Cancelled. It is not used later.
+  const Cancellation* cancellation = nullptr;
 };
 
 class Model {

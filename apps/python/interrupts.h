@@ -33,21 +33,28 @@ void raise_signals();
 /// Does so if the error says that a step was cancelled. Needs the GIL.
 void raise_signals_if_cancelled(const Error& error);
 
-/// Returns what `call` returns, which runs without the GIL. It gets a cancellation that Ctrl-C cancels, or null on other threads
-/// than the main one. What the handler of Ctrl-C raises is thrown in place of the error that the call then fails with. Needs the
-/// GIL.
+/// Returns what `call` returns. It gets a cancellation that Ctrl-C cancels, or null on other threads than the main one. What the
+/// handler of Ctrl-C raises is thrown in place of the error that the call then fails with. Needs the GIL, with which `call` begins.
 template <class Call>
-auto interruptible(const Call& call) {
+auto interruptible_with_gil(const Call& call) {
   try {
     Cancellation* const cancellation = on_main_thread() ? &main_cancellation() : nullptr;
     const CancelOnInterrupt interrupt(cancellation);
     raise_signals();
-    const GilReleased released;
     return call(cancellation);
   } catch (const Error& error) {
     raise_signals_if_cancelled(error);
     throw;
   }
+}
+
+/// Does the same for a call that runs without the GIL.
+template <class Call>
+auto interruptible(const Call& call) {
+  return interruptible_with_gil([&](const Cancellation* cancellation) {
+    const GilReleased released;
+    return call(cancellation);
+  });
 }
 
 }  // namespace troupe::python

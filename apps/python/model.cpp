@@ -6,7 +6,6 @@
 
 #include "apps/inference/model.h"
 #include "apps/python/arrays.h"
-#include "apps/python/gil.h"
 #include "apps/python/interrupts.h"
 #include "apps/python/values.h"
 #include "apps/row_model.h"
@@ -105,8 +104,9 @@ py::dict columns_of(const RowModel& model) {
 }
 
 Model load_model(const std::string& path, size_t threads, const std::vector<std::string>& tags) {
-  const GilReleased released;
-  return load(path, {.threads = threads, .tags = tags});
+  return interruptible([&](const Cancellation* cancellation) {
+    return load(path, {.threads = threads, .tags = tags, .cancellation = cancellation});
+  });
 }
 
 }  // namespace

@@ -206,16 +206,20 @@ void write_saved_model(SessionHandle& session, const fs::path& folder, const Nam
   if (!signatures.emplace(Model::predict, signature_of(session, inputs, outputs)).second)
     throw Error(invalid_argument("the signature '" + std::string(Model::predict) +
                                  "' is that of inputs and outputs, and cannot be one of the others"));
-  const WaitsWithoutGil waits;
-  export_saved_model(session.session, session.graph->graph, folder.string(), signatures);
+  interruptible_with_gil([&](const Cancellation* cancellation) {
+    const WaitsWithoutGil waits;
+    export_saved_model(session.session, session.graph->graph, folder.string(), signatures, cancellation);
+  });
 }
 
 void write_onnx(SessionHandle& session, const fs::path& file, const NamedOutputs& inputs,
                 const NamedOutputs& outputs) {
   require_open(session);
   const ExportedSignature signature = signature_of(session, inputs, outputs);
-  const WaitsWithoutGil waits;
-  export_onnx(session.session, session.graph->graph, file.string(), signature);
+  interruptible_with_gil([&](const Cancellation* cancellation) {
+    const WaitsWithoutGil waits;
+    export_onnx(session.session, session.graph->graph, file.string(), signature, cancellation);
+  });
 }
 
 void start_queue_runners(SessionHandle& session) {

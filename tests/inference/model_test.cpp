@@ -357,6 +357,16 @@ BOOST_AUTO_TEST_CASE(a_cancellation_ends_a_call) {
   BOOST_TEST(model.run(few, Model::predict, &unused).at("counted").as<int64_t>()[0] == 3);
 }
 
+BOOST_AUTO_TEST_CASE(a_cancellation_ends_the_loading) {
+  Cancellation cancellation, unused;
+  cancellation.cancel();
+  const auto code_with = [&](const Cancellation& given) {
+    return failure_of_loading(models + "functions", {.cancellation = &given}).code();
+  };
+  BOOST_TEST((code_with(cancellation) == Code::Cancelled));
+  BOOST_TEST((code_with(unused) == Code::Ok));
+}
+
 BOOST_AUTO_TEST_CASE(outputs_that_are_inputs_or_constants) {
   const TemporaryFolder folder;
   const std::string path = write_model(folder, [](interop::MetaGraph& meta) {

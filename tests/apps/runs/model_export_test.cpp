@@ -3,6 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <filesystem>
+
 #include "actors/runtime.h"
 #include "apps/inference/model.h"
 #include "apps/nn/initializers.h"
@@ -70,6 +72,34 @@ BOOST_AUTO_TEST_CASE(a_trained_model_computes_what_its_session_computes) {
   check(session, x, {{"y", y}, {"twice", add(g, y, y)}, {"x", x}, {"weight", w}});
   BOOST_TEST(graph.size() == nodes + 1);  // the sum above
   BOOST_TEST(troupe::load(model()).signature().method == "tensorflow/serving/predict");
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_leaves_no_model) {
+  const Output x = placeholder("x");
+  const Output w = variable(g, g.constant(Tensor::scalar<float>(0.5F)), "w");
+  const std::string onnx = folder.path() + "/model.onnx";
+  Session session = started();
+  Cancellation cancellation, unused;
+  cancellation.cancel();
+  for (const Output y : {mul(g, x, w), neg(g, x)}) {  // the latter needs no step of the session
+    const ExportedSignature signature{{{"x", x}}, {{"y", y}}};
+    const auto export_with = [&](const Cancellation& given) {
+      const Code saved =
+          failure_of([&] {
+            export_saved_model(session, graph, model(), {{"serving_default", signature}}, &given);
+          }).code();
+      const Code written = failure_of([&] { export_onnx(session, graph, onnx, signature, &given); }).code();
+      BOOST_TEST((saved == written));
+      return saved;
+    };
+    BOOST_TEST((export_with(cancellation) == Code::Cancelled));
+    BOOST_TEST(!std::filesystem::exists(model() + "/saved_model.pb"));
+    BOOST_TEST(!std::filesystem::exists(onnx));
+    BOOST_TEST((export_with(unused) == Code::Ok));
+    BOOST_TEST(std::filesystem::exists(model() + "/saved_model.pb"));
+    std::filesystem::remove_all(model());
+    std::filesystem::remove(onnx);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_session_of_another_graph_is_refused) {
