@@ -8,6 +8,7 @@
 #include "apps/commands/command_support.h"
 #include "apps/commands/model_disk.h"
 #include "apps/commands/run_file.h"
+#include "apps/commands/standard_input.h"
 #include "apps/commands/trained_run_options.h"
 #include "apps/data/convert/convert.h"
 #include "apps/data/convert/csv_text.h"
@@ -83,7 +84,7 @@ Status check_what(const PredictArguments& arguments) {
 
 int predict(const PredictArguments& arguments) try {
   ModelDisk models{arguments.run.run};
-  Disk& disk = *models;
+  StandardInput disk(*models);
   const bool json = arguments.run.json;
   if (const Status status = check_what(arguments); !status.ok()) return failed(status, json, bad_usage);
   if (!arguments.force && !arguments.to.empty())
@@ -91,8 +92,10 @@ int predict(const PredictArguments& arguments) try {
       return failed(status, json, bad_usage);
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
-  auto input = runs::samples_of(disk, *run,
-                                {.files = arguments.files, .part = arguments.part, .keep = arguments.keep});
+  const auto files = disk.among(arguments.files);
+  if (!files) return failed_to_load(files.status(), json);
+  auto input =
+      runs::samples_of(disk, *run, {.files = *files, .part = arguments.part, .keep = arguments.keep});
   if (!input) return failed_to_load(input.status(), json);
   const auto samples =
       runs::PredictedSamples::make(std::move(*input), run->model, wanted_outputs(arguments, run->model));
@@ -122,7 +125,7 @@ void add_predict_command(CLI::App& app, int& result) {
   add_trained_run(*command, arguments->run);
   command->add_option("files", arguments->files,
                       "files in the format of the run, with or without labels, or the inputs of the model as "
-                      "one .npz, .jsonl or .npy file");
+                      "one .npz, .jsonl or .npy file; -: the standard input, in the format of the run");
   command
       ->add_option("--on", arguments->part,
                    "instead of files: the samples of the run file to use, whose labels are written, too")

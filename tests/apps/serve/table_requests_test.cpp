@@ -145,6 +145,29 @@ BOOST_AUTO_TEST_CASE(a_column_is_there_once) {
   says(good + "{\"a\": [1], \"b\": 2}\n", "row 2: the member 'a' is a list; only a text may be a list");
 }
 
+BOOST_AUTO_TEST_CASE(the_standard_input_is_predicted_as_a_file_is) {
+  train_small("header = true\nlabel = \"y\"\n");
+  const auto piped = [&](const std::string& table, const std::string& rest, int code = 0) {
+    const std::string command = "cat '" + folder.write("piped.csv", table) + "' | '" +
+                                test::troupe_program() + "' predict '" + path("small") + "' " + rest;
+    Program shell("/bin/sh", {"-c", command});
+    BOOST_TEST(shell.end() == code, shell.output());
+    return shell.output();
+  };
+  const auto says = [](const std::string& output, const std::string& what) {
+    BOOST_TEST(output.find(what) != std::string::npos, output);
+  };
+  const std::string good = "a,b\n4,9\n7,0.5\n", file = folder.write("in.csv", good);
+  BOOST_TEST(piped(good, "- --keep a") == output_of({"predict", path("small"), file, "--keep", "a"}));
+  BOOST_TEST(piped(good, "'" + file + "' -") == output_of({"predict", path("small"), file, file}));
+  std::string long_table = "a,b\n";  // longer than what a pipe holds, and than what is copied at once
+  for (int i = 0; i < 20'000; ++i) long_table += std::to_string(i) + ",1\n";
+  BOOST_TEST((piped(long_table, "-") ==
+              output_of({"predict", path("small"), folder.write("long.csv", long_table)})));
+  says(piped("4,9\n", "-", 2), "standard input: there is no column 'a', which is one of data.features");
+  says(piped(good, "- -", 2), "the standard input, '-', is named 2 times; it can be read once");
+}
+
 // The model takes its features by name, in the order of the table from which it was trained.
 BOOST_AUTO_TEST_CASE(a_table_may_have_its_columns_in_another_order) {
   train_small("header = true\nlabel = \"y\"\n");
