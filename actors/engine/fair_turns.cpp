@@ -42,13 +42,12 @@ void FairTurns::start(const Waiting& waiting) {
                    const HeldPlace place(*self);
                    job();
                  }
-                 self->lend();
+                 self->pass_on();
                }),
                waiting.kind);
 }
 
-/// Gives the place of a computation that has ended, or that waits, to the next session in turn.
-void FairTurns::lend() {
+void FairTurns::pass_on() {
   Waiting next;
   {
     const std::lock_guard lock(mutex_);

@@ -45,7 +45,9 @@ class FairTurns final : public PlaceLender, public std::enable_shared_from_this<
   };
 
   void start(const Waiting& waiting);
-  void lend() override;
+  /// Gives the place of a computation that has ended, or that waits, to the next session in turn.
+  void pass_on();
+  void lend() override { pass_on(); }
   void take_back() override;
 
   Scheduler& scheduler_;
