@@ -95,7 +95,7 @@ struct PartialRun::State {
 
 PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const std::vector<Output>& fetches,
                                       const StepOptions& options) {
-  held_by(impl_, "session").check_outputs(feeds, fetches);
+  held().check_outputs(feeds, fetches);
   if (options.profile) throw Error(invalid_argument("a partial run has no profile"));
   throw_if_failed(impl_->extend());
   PartialRun run;
@@ -128,7 +128,7 @@ PartialRun Session::partial_run_setup(const std::vector<Output>& feeds, const st
 std::vector<Tensor> Session::partial_run(const PartialRun& run,
                                          const std::vector<std::pair<Output, Tensor>>& feeds,
                                          const std::vector<Output>& fetches) {
-  if (!run.state_ || run.state_->session.lock().get() != &held_by(impl_, "session"))
+  if (!run.state_ || run.state_->session.lock().get() != &held())
     throw Error(invalid_argument("the partial run was not set up by this session"));
   std::vector<Output> fed;
   std::vector<Tensor> tensors;

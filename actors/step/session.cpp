@@ -149,6 +149,8 @@ Session open_session(ActorNode& node, const TaskSites& task, uint64_t id, const 
 Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::Session(Session&&) noexcept = default;
 
+Session::Impl& Session::held() const { return held_by(impl_, "session"); }
+
 Session& Session::operator=(Session&& other) noexcept {
   std::swap(impl_, other.impl_);
   if (this != &other) Session(std::move(other));  // ends the session that was here
@@ -169,7 +171,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
     tensors.push_back(tensor);
   }
   // Checked before the lookup, because an Output of another graph may equal one of a known step.
-  held_by(impl_, "session").check_outputs(key.first, key.second);
+  held().check_outputs(key.first, key.second);
   PreparedStep step;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -185,7 +187,7 @@ std::vector<Tensor> Session::run(const std::vector<std::pair<Output, Tensor>>& f
 }
 
 PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  held_by(impl_, "session").check_outputs(feeds, fetches);
+  held().check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   PreparedStep step;
   step.state_ = std::make_shared<PreparedStep::State>();
@@ -197,7 +199,7 @@ PreparedStep Session::prepare(const std::vector<Output>& feeds, const std::vecto
 }
 
 StepDescription Session::describe(const std::vector<Output>& feeds, const std::vector<Output>& fetches) {
-  held_by(impl_, "session").check_outputs(feeds, fetches);
+  held().check_outputs(feeds, fetches);
   throw_if_failed(impl_->extend());
   Draft<wire::DescribeStep> draft;
   write_signature(impl_->parts.graph, feeds, fetches, *draft);
@@ -300,7 +302,7 @@ SavedCheckpoint Session::save(const std::string& folder, const SaveOptions& opti
 
 PendingSave Session::begin_save(const std::string& folder, const SaveOptions& options) {
   throw_if_failed(check_note(options.note));
-  const uint64_t state = held_by(impl_, "session").next_state();
+  const uint64_t state = held().next_state();
   Draft<wire::HoldState> hold;
   hold->setState(state);
   hold->setContainer(as_text(impl_->parts.container));
@@ -331,7 +333,7 @@ PendingSave Session::begin_save(const std::string& folder, const SaveOptions& op
 
 RestoredCheckpoint Session::restore(const std::string& folder, const std::string& name) {
   // The variables get their devices when a step that contains them is prepared.
-  const std::vector<Output> variables = held_by(impl_, "session").variables();
+  const std::vector<Output> variables = held().variables();
   if (!variables.empty()) prepare({}, variables);
   Draft<wire::RestoreCheckpoint> draft;
   impl_->set_location(*draft, folder);
@@ -341,18 +343,18 @@ RestoredCheckpoint Session::restore(const std::string& folder, const std::string
           std::string(view(restored->getNote())), read(restored->getSkipped()), read(restored->getMissing())};
 }
 
-const Graph& Session::graph() const { return held_by(impl_, "session").parts.graph; }
+const Graph& Session::graph() const { return held().parts.graph; }
 
 std::vector<DeviceDescription> Session::devices() const {
   std::vector<DeviceDescription> devices;
-  for (const WorkerDevices& worker : held_by(impl_, "session").parts.workers)
+  for (const WorkerDevices& worker : held().parts.workers)
     for (const DeviceInfo& device : worker.devices)
       devices.push_back({device.name.text(), device.name.type, device.memory, device.incarnation});
   return devices;
 }
 
 void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
-  Impl& session = held_by(impl_, "session");
+  Impl& session = held();
   const auto signature = [&](const Output& target) {
     session.check_outputs({}, {target});
     return impl_->signature({}, {target}, Impl::Purpose::Step);
@@ -372,7 +374,7 @@ void Session::start_queue_runners(const std::vector<QueueRunner>& runners) {
 }
 
 void Session::start_queue_runners() {
-  const std::vector<QueueRunner> all = queue_runners(held_by(impl_, "session").graph());
+  const std::vector<QueueRunner> all = queue_runners(held().graph());
   const size_t first = impl_->noted_runners_started.exchange(all.size());
   if (first == all.size()) return;
   try {
@@ -384,7 +386,7 @@ void Session::start_queue_runners() {
 }
 
 void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = deadline_after(held_by(impl_, "session").parts.node.env.clock, timeout);
+  const int64_t deadline = deadline_after(held().parts.node.env.clock, timeout);
   std::vector<ActorRef> stopped;
   {
     const std::lock_guard lock(impl_->mutex);
@@ -400,12 +402,12 @@ void Session::stop_queue_runners(std::chrono::nanoseconds timeout) {
 }
 
 void Session::cancel() {
-  if (!held_by(impl_, "session").closed.exchange(true))
+  if (!held().closed.exchange(true))
     impl_->engine().send(impl_->parts.master, Draft<wire::CloseSession>().finish());
 }
 
 void Session::close(std::chrono::nanoseconds timeout) {
-  const int64_t deadline = deadline_after(held_by(impl_, "session").parts.node.env.clock, timeout);
+  const int64_t deadline = deadline_after(held().parts.node.env.clock, timeout);
   if (impl_->closed.exchange(true)) return;
   const auto answer =
       impl_->engine().call(impl_->parts.master, Draft<wire::CloseSession>().finish(), deadline);

@@ -191,6 +191,8 @@ class Session {
   friend class PendingSave;
   struct [[gnu::visibility("hidden")]] Impl;
   explicit Session(std::shared_ptr<Impl> impl);
+  /// Throws FailedPrecondition if the session has been moved to another object.
+  Impl& held() const;
   std::shared_ptr<Impl> impl_;
 };
 
