@@ -12,6 +12,7 @@
 #include "apps/inference/model_tables.h"
 #include "devices/arena.h"
 #include "devices/cpu_device.h"
+#include "kernels/ops/images/codecs.h"
 #include "kernels/ops/ragged/splits.h"
 #include "messages/env/real_disk.h"
 #include "messages/values/held_by.h"
@@ -89,6 +90,15 @@ Status check_memory_of_model(uint64_t bytes) {
   return invalid_argument("a memory cap of " + std::to_string(bytes) +
                           " bytes (LoadOptions::memory): it must be at least " + std::to_string(least) +
                           " bytes");
+}
+
+Status check_image_elements(int64_t elements) {
+  if (elements >= 0) return {};
+  return invalid_argument(
+      "images of at most " + std::to_string(elements) +
+      " elements (LoadOptions::image_elements): the number must be positive, or 0 for the "
+      "most that can be decoded, " +
+      std::to_string(most_image_elements));
 }
 
 }  // namespace
@@ -204,6 +214,7 @@ Model load(const std::string& path, const LoadOptions& options) {
 Model load(Disk& disk, const std::string& path, const LoadOptions& options) {
   inference::CancellableDisk files(disk, options.cancellation);
   throw_if_failed(check_memory_of_model(options.memory));
+  throw_if_failed(check_image_elements(options.image_elements));
   const auto library = make_op_library();
   throw_if_failed(library->status);
   auto source = value_or_throw(inference::open_model(files, path, options.tags, library->ops));

@@ -46,7 +46,7 @@ struct LoadOptions {
   /// needs more fails with ResourceExhausted.
   uint64_t memory = 0;
   /// The most elements (height times width times channels, all frames together) that an image may have which the model decodes: a
-  /// small file may be a huge image. 0: less than 2^29.
+  /// small file may be a huge image. 0: less than 2^29. Not negative.
   int64_t image_elements = 0;
   /// If non-null, ends the loading, which then fails with Cancelled. It is not used later.
   const Cancellation* cancellation = nullptr;

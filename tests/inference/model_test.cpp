@@ -409,6 +409,12 @@ BOOST_AUTO_TEST_CASE(a_small_file_of_a_large_image_is_refused) {
              refused.text());
   BOOST_TEST(decoded(large, {}).ok());
   BOOST_TEST((decoded(large, {.memory = 8 << 20}).code() == Code::ResourceExhausted));
+  const Status negative = failure_of_loading(path, {.image_elements = -5});
+  BOOST_TEST((negative.code() == Code::InvalidArgument), negative.message());
+  BOOST_TEST(
+      negative.text() ==
+      "images of at most -5 elements (LoadOptions::image_elements): the number must be positive, or 0 for "
+      "the most that can be decoded, 536870911");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -44,12 +44,14 @@ static void loading(const char* folder) {
   const char* const tags[] = {"gpu"};
   const troupe_model_options unset = {0}, other = {.size = sizeof other, .tags = tags, .tag_count = 1},
                              small = {.size = sizeof small, .memory = 1},
+                             negative = {.size = sizeof negative, .image_elements = -1},
                              null_tags = {.size = sizeof null_tags, .tag_count = 1};
   troupe_model* model = NULL;
   FAILS(troupe_model_load("absent", NULL, &model), TROUPE_NOT_FOUND, "absent");
   FAILS(troupe_model_load(folder, &unset, &model), TROUPE_INVALID_ARGUMENT, "size");
   FAILS(troupe_model_load(folder, &other, &model), TROUPE_NOT_FOUND, "gpu");
   FAILS(troupe_model_load(folder, &small, &model), TROUPE_INVALID_ARGUMENT, "memory cap of 1 bytes");
+  FAILS(troupe_model_load(folder, &negative, &model), TROUPE_INVALID_ARGUMENT, "at most -1 elements");
   FAILS(troupe_model_load(folder, &null_tags, &model), TROUPE_INVALID_ARGUMENT, "tags");
   EXPECT(model == NULL);
 }
