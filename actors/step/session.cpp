@@ -14,6 +14,7 @@
 #include "actors/step/session_impl.h"
 #include "actors/step/step_description_wire.h"
 #include "graph/build/variables.h"
+#include "kernels/runtime/cancelled_by.h"
 #include "messages/schemas/queue_runners.capnp.h"
 #include "messages/schemas/session.capnp.h"
 #include "messages/wire/texts_wire.h"
@@ -288,10 +289,20 @@ PendingSave::State& PendingSave::state() const {
   return *state_;
 }
 
-SavedCheckpoint PendingSave::wait() {
-  if (std::exchange(state().taken, true))
-    throw Error(failed_precondition("the result of this save has been returned before"));
-  AroundWaits::call([&] { state_->session.parts.node.scheduler.wait([this] { return done(); }, 0); });
+SavedCheckpoint PendingSave::wait(const Cancellation* cancellation) {
+  if (state().taken) throw Error(failed_precondition("the result of this save has been returned before"));
+  Scheduler& scheduler = state_->session.parts.node.scheduler;
+  std::atomic<bool> given_up{false};
+  {
+    const CancelledBy cancelled_by(cancellation, [&] {
+      given_up = true;
+      scheduler.wake();
+    });
+    AroundWaits::call([&] { scheduler.wait([&] { return done() || given_up; }, 0); });
+  }
+  if (given_up)
+    throw Error(cancelled("the wait for the checkpoint was cancelled; it is written all the same"));
+  state_->taken = true;
   const Message<wire::CheckpointSaved> saved(state_->session.located(std::move(state_->answer)));
   return {std::string(view(saved->getFolder())), std::string(view(saved->getProblem()))};
 }

@@ -81,9 +81,10 @@ struct DeviceDescription {
 class PendingSave {
  public:
   bool done() const;
-  /// Waits until the checkpoint is on disk. May be called once. Throws what Session::save() throws, and FailedPrecondition if it
-  /// was called before.
-  SavedCheckpoint wait();
+  /// Waits until the checkpoint is on disk, and returns it once. Throws what Session::save() throws, FailedPrecondition if it was
+  /// returned before, and Cancelled if `cancellation`, which may be null, is cancelled meanwhile: the save goes on then, and
+  /// another call may wait for it.
+  SavedCheckpoint wait(const Cancellation* cancellation = nullptr);
 
  private:
   friend class Session;

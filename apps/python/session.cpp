@@ -166,8 +166,10 @@ std::string save(SessionHandle& session, const fs::path& folder, uint64_t round,
                  size_t keep, bool pinned) {
   require_open(session);
   const SaveOptions options{.round = round, .note = note, .keep = keep, .pinned = pinned};
-  const WaitsWithoutGil waits;
-  return session.session.save(folder.string(), options).folder;
+  return interruptible_with_gil([&](const Cancellation* cancellation) {
+    const WaitsWithoutGil waits;
+    return session.session.begin_save(folder.string(), options).wait(cancellation).folder;
+  });
 }
 
 py::dict restore(SessionHandle& session, const fs::path& folder, const std::string& name) {

@@ -4,6 +4,7 @@
 
 #include "actors/checkpoint/checkpoint_files.h"
 #include "graph/build/scope.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/simulation/simulated_node.h"
 
 namespace troupe::incremental_checkpoint_test {
@@ -190,6 +191,20 @@ BOOST_FIXTURE_TEST_CASE(a_state_held_before_a_restore_is_saved_as_it_was, Saved)
   process.save(4);
   check_restored(disk, 1, 3, "000003-round-3");
   check_restored(disk, 1, 6);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_save_goes_on_when_the_wait_for_it_is_cancelled, Saved) {
+  process.set_small(3);
+  PendingSave pending = process.session.begin_save(folder, {.round = 3, .note = "n"});
+  Cancellation cancellation, unused;
+  cancellation.cancel();
+  const Status given_up = test::failure_of([&] { pending.wait(&cancellation); });
+  BOOST_TEST((given_up.code() == Code::Cancelled));
+  BOOST_TEST(given_up.text() == "the wait for the checkpoint was cancelled; it is written all the same");
+  process.set_small(5);
+  BOOST_TEST(pending.wait(&unused).folder == folder + "/000003-round-3");
+  BOOST_TEST((test::failure_of([&] { pending.wait(); }).code() == Code::FailedPrecondition));
+  check_restored(disk, 1, 3);
 }
 
 BOOST_FIXTURE_TEST_CASE(after_a_save_that_failed_the_next_one_is_whole, Saved) {
