@@ -73,7 +73,8 @@ class Model {
   /// the input, if one of them has the wrong dtype or shape, or the error of an op. If an input NAME has a vector of int64 beside
   /// it that is called NAME_splits, it is ragged: row i has the elements NAME_splits[i] to NAME_splits[i + 1] - 1. Throws
   /// InvalidArgument, too, unless these splits ascend from 0 to the number of elements. Throws Cancelled if `cancellation`, which
-  /// may be null, is cancelled before the call has ended.
+  /// may be null, is cancelled before the call has ended. Ops that draw random numbers draw others in each call of the signature;
+  /// the calls of a model that is loaded again draw the same ones in the same order.
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::string_view signature = predict,
                           const Cancellation* cancellation = nullptr) const;
   /// Does the same by name. Throws InvalidArgument, too, if an input is missing or unknown.

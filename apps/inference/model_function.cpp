@@ -22,8 +22,9 @@ class Call final : public StepHost, public std::enable_shared_from_this<Call> {
   Call(const std::shared_ptr<const PreparedPlan>& plan, const ModelTables& tables)
       : pool_(plan->device().context().pool()), tables_(tables), runner_(plan, *this) {}
 
-  Result<std::vector<Tensor>> run(std::vector<Tensor> feeds, const Cancellation* cancellation) {
-    runner_.start({}, feeds);
+  Result<std::vector<Tensor>> run(const StepInfo& info, std::vector<Tensor> feeds,
+                                  const Cancellation* cancellation) {
+    runner_.start(info, feeds);
     const CancelledBy cancelled_by(cancellation, [this] { cancel(); });
     runner_.drive();
     std::unique_lock lock(mutex_);
@@ -124,7 +125,19 @@ Result<ModelFunction> ModelFunction::make(const Graph& graph, const std::vector<
                 PreparedPlan::make(std::move(plan), library.kernels, device,
                                    [&state](const Node& node) { return state.require("", node); }));
   TROUPE_RETURN_IF_FAILED(check_needs_no_session(*function.plan_));
+  for (const PreparedNode& node : function.plan_->nodes())
+    if (has_own_seeds(*node.node)) function.seeded_.push_back(node.node->name);
   return function;
+}
+
+StepInfo ModelFunction::next_call() const {
+  StepInfo info;
+  info.ordinal = calls_->fetch_add(1);
+  if (seeded_.empty()) return info;
+  auto earlier = std::make_shared<EarlierRuns>();
+  for (const std::string& name : seeded_) earlier->emplace(name, info.ordinal);
+  info.earlier_runs = std::move(earlier);
+  return info;
 }
 
 Result<std::vector<Tensor>> ModelFunction::run(std::span<const Tensor> inputs,
@@ -134,7 +147,8 @@ Result<std::vector<Tensor>> ModelFunction::run(std::span<const Tensor> inputs,
     std::vector<Tensor> feeds;
     feeds.reserve(feeds_.size());
     for (const size_t position : feeds_) feeds.push_back(inputs[position]);
-    TROUPE_ASSIGN(computed, std::make_shared<Call>(plan_, *tables_)->run(std::move(feeds), cancellation));
+    TROUPE_ASSIGN(computed,
+                  std::make_shared<Call>(plan_, *tables_)->run(next_call(), std::move(feeds), cancellation));
   }
   std::vector<Tensor> outputs;
   outputs.reserve(same_as_.size());

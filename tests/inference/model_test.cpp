@@ -188,6 +188,27 @@ BOOST_AUTO_TEST_CASE(splits_must_fit_their_ragged_input) {
   BOOST_TEST(model.run(with({0, 0, 4})).at("splits").elements() == 3);
 }
 
+BOOST_AUTO_TEST_CASE(each_call_draws_other_random_numbers) {
+  for (const int64_t seed : {0, 7}) {
+    const TemporaryFolder folder;
+    const std::string path = write_model(folder, [seed](interop::MetaGraph& meta) {
+      const Scope g(meta.graph);
+      const Output sizes = placeholder(g, i32, {1}, "sizes");
+      const Output drawn = g.add_one("RandomUniform", {sizes}, {{"dtype", f32}, {"seed", seed}});
+      meta.signatures["serving_default"] = {{}, {{"sizes", sizes}}, {{"drawn", drawn}}};
+    });
+    const auto draws = [&](const Model& model) {
+      const auto drawn = model.run({{"sizes", Tensor::vector<int32_t>({20})}}).at("drawn").as<float>();
+      return std::vector<float>(drawn.begin(), drawn.end());
+    };
+    const Model model = load(path), again = load(path);
+    const std::vector<float> first = draws(model), second = draws(model);
+    BOOST_TEST(first != second, "seed " << seed);
+    BOOST_TEST(draws(again) == first, "seed " << seed);
+    BOOST_TEST(draws(again) == second, "seed " << seed);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(of_a_folder_that_contains_models_the_newest_is_loaded) {
   const TemporaryFolder folder;
   for (const char* const number : {"2", "10"})
