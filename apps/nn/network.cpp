@@ -57,6 +57,7 @@ Network Network::rebuilt(const Scope& scope, Mode mode) const {
   Network result = *this;
   result.scope_ = scope;
   result.mode_ = mode;
+  result.has_all_weights_ = has_all_weights_ || !weights().empty();
   result.build_ = std::make_shared<Build>();
   return result;
 }
@@ -114,7 +115,12 @@ Output Network::weight(Weight weight) const {
   if (frozen_) weight.trainable = false;
   Shared& shared = held_by(shared_, "network");
   auto known = shared.edges.find(weight.name);
-  if (known == shared.edges.end()) known = shared.edges.emplace(weight.name, shared.source(weight)).first;
+  if (known == shared.edges.end()) {
+    if (has_all_weights_)
+      throw Error(not_found("the network that was rebuilt has no weight '" + weight.name +
+                            "'; its layers must be added again in the same order, and no others"));
+    known = shared.edges.emplace(weight.name, shared.source(weight)).first;
+  }
   const Output edge = known->second;
   if (scope_.dtype(edge) != weight.dtype || !scope_.shape(edge).compatible_with(weight.shape))
     throw Error(invalid_argument("weight '" + weight.name + "' is " +

@@ -63,7 +63,8 @@ class Network {
   /// Does the same, but `weights` provides the weights. It is called once for each weight.
   Network(const Scope& scope, Mode mode, WeightSource weights);
 
-  /// Returns a network for another build of the same model, with the same weights. The layers must be added in the same order.
+  /// Returns a network for another build of the same model, with the same weights. The layers must be added in the same order. If
+  /// the model has weights by now, weight() throws NotFound for one that it does not have.
   Network rebuilt(const Scope& scope, Mode mode) const;
   /// Returns this network, but its layers go to `scope`.
   Network within(const Scope& scope) const;
@@ -87,7 +88,7 @@ class Network {
   bool training() const { return mode_ != Mode::Inference && !frozen_; }
 
   /// Returns the edge that stands for a weight, which is created by the first call for its name. Throws InvalidArgument if a
-  /// weight of the same name and another shape or dtype exists.
+  /// weight of the same name and another shape or dtype exists, and NotFound as rebuilt() says.
   Output weight(Weight weight) const;
   /// Returns the weights of this network so far, in the order of their creation, with the edges that stand for them.
   const std::vector<std::pair<Weight, Output>>& weights() const;
@@ -117,7 +118,8 @@ class Network {
   Scope scope_;
   Mode mode_;
   std::string prefix_, name_, device_;
-  bool frozen_ = false;  ///< of the network of a frozen layer
+  bool frozen_ = false;           ///< of the network of a frozen layer
+  bool has_all_weights_ = false;  ///< that its layers may have: it was rebuilt
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<Build> build_;
 };

@@ -14,6 +14,7 @@
 #include "kernels/constructors.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/ops/golden_values.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/ops/run_op.h"
 #include "tests/support/project_files.h"
 
@@ -439,6 +440,29 @@ BOOST_AUTO_TEST_CASE(a_network_that_was_moved_is_refused) {
 BOOST_AUTO_TEST_CASE(weights_of_layers_that_compute_in_narrow_numbers_are_float) {
   check_mixed_precision(DType::Half, 0.003);
   check_mixed_precision(DType::BFloat16, 0.02);
+}
+
+BOOST_AUTO_TEST_CASE(a_network_that_is_rebuilt_has_no_other_weights) {
+  Graph graph(test::op_library()->ops);
+  const Scope scope(graph);
+  const Output x = zeros(scope, {2, 3}, f32);
+  const nn::Network network(scope);
+  const auto build = [&](const nn::Network& net, int layers) {
+    Output y = x;
+    for (int i = 0; i < layers; ++i) y = nn::dense(net, y, {.units = 3});
+    return y;
+  };
+  const nn::Network empty = network.rebuilt(scope, nn::Mode::Inference);
+  build(empty, 2);  // there was none to have them
+  build(network, 2);
+  const nn::Network again = network.rebuilt(scope, nn::Mode::Inference);
+  BOOST_TEST(again.weights().empty());
+  build(again, 2);
+  BOOST_TEST(again.weights().size() == network.weights().size());
+  const nn::Network more = again.rebuilt(scope, nn::Mode::Inference);
+  const Status why = test::failure_of([&] { build(more, 3); });
+  BOOST_TEST((why.code() == Code::NotFound));
+  BOOST_TEST(why.text().find("no weight 'dense_2_weights'") != std::string::npos, why.text());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
