@@ -404,8 +404,17 @@ std::vector<std::string> fitted_before(const config::RunConfig& config, const co
   for (const TableColumn& column : config.data.columns) {
     const std::string path = "data.columns." + column.name + '.';
     const config::Reader former = before.table("columns").table(column.name);
-    for (const char* const key : {"values", "fill", "center", "spread"})
+    const auto kept = [&](const char* key) {
       keep(now.table("columns").table(column.name), former, path, key);
+    };
+    kept("values");
+    const auto same = std::ranges::find(earlier.data.columns, column.name, &TableColumn::name);
+    if (same == earlier.data.columns.end()) continue;
+    if (same->missing == column.missing) kept("fill");
+    if (same->normalization == column.normalization) {
+      kept("center");
+      kept("spread");
+    }
     if (!column.width() && former.has("columns"))
       settings.push_back(path + "columns=" + config::to_toml(*former.find("columns")));
   }

@@ -99,9 +99,28 @@ Status EarlierRun::check_held_out() const {
                           "resume it with the value that it has, or train without --resume");
 }
 
+Status EarlierRun::check_encoding() const {
+  for (const data::TableColumn& column : config_.data.columns) {
+    const auto former = std::ranges::find(earlier_->data.columns, column.name, &data::TableColumn::name);
+    if (former == earlier_->data.columns.end()) continue;
+    const bool fills = column.fills_from_samples() && former->fills_from_samples();
+    const char* const key = former->normalization != column.normalization ? "normalize"
+                            : fills && former->missing != column.missing  ? "missing"
+                                                                          : nullptr;
+    const auto change = key ? change_of("data.columns." + column.name, key) : std::nullopt;
+    if (change)
+      return invalid_argument(text_of(*change) +
+                              ", so the model would get other numbers than those it was trained with; resume "
+                              "the run with the value that it has" +
+                              what_to_do());
+  }
+  return {};
+}
+
 Status EarlierRun::check() const {
   if (!earlier_) return {};
   TROUPE_RETURN_IF_FAILED(check_held_out());
+  TROUPE_RETURN_IF_FAILED(check_encoding());
   const auto change = change_of("train.optimizer", "type");
   if (!change) return {};
   return invalid_argument(text_of(*change) +

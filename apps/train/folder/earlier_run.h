@@ -17,7 +17,8 @@ class EarlierRun {
              std::string folder);
 
   /// Fails with InvalidArgument, naming the key, its place in the run file and both values, if the run must not go on: its
-  /// optimizer is of another type, or other samples would be held out, so that the run has trained on some of them.
+  /// optimizer is of another type, other samples would be held out, so that the run has trained on some of them, or its columns
+  /// would be normalized, or their gaps filled, otherwise.
   Status check() const;
   /// Returns the failure to restore a checkpoint that does not fit, with the first key that differs if it explains the failure, and
   /// its place in the run file. Otherwise returns `failure` as it is.
@@ -34,6 +35,7 @@ class EarlierRun {
                                             const config::Value& before);
   std::optional<Change> change_of(const std::string& table, const std::string& key) const;
   Status check_held_out() const;
+  Status check_encoding() const;
   std::string text_of(const Change& change) const;
   /// Says what a run may begin with whose optimizer or model is another.
   std::string what_to_do() const;

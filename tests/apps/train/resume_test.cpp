@@ -130,6 +130,21 @@ BOOST_AUTO_TEST_CASE(samples_that_were_trained_on_are_not_held_out_later) {
   refused("data.valid.stratify=true", "data.valid.stratify is true, but false");
 }
 
+BOOST_AUTO_TEST_CASE(columns_are_encoded_later_as_they_were_before) {
+  output_of(run("train", "kept", set({"train.max_epochs=1"}), "penguins"));
+  const std::string top = path("kept"), earlier = top + "/001/config.toml";
+  const auto refused = [&](const std::string& key, const std::string& now, const std::string& before) {
+    const std::string path = "data.columns.sizes." + key;
+    check_refused(top, set({path + "='" + now + "'"}, {"--resume", "auto"}),
+                  {path + " is \"" + now + "\", but \"" + before + "\" in " + earlier,
+                   "other numbers than those it was trained with"},
+                  "penguins");
+  };
+  refused("normalize", "range", "standard");
+  refused("normalize", "none", "standard");
+  refused("missing", "median", "mean");
+}
+
 BOOST_AUTO_TEST_CASE(only_folders_of_runs_are_resumed) {
   output_of(run("train", "kept", set({"train.max_epochs=1"})));
   fs::create_directory(path("other"));
