@@ -495,11 +495,12 @@ class Run {
   void finish() {
     (void)saving_.wait();
     if (folder_ && progress_.step > logged_step_) log_metrics();  // the run ended within an epoch
-    if (folder_ && result_.ending != Ending::Diverged) {
+    if (result_.ending != Ending::Diverged) {
       const bool takes_best =
           built_.best() && progress_.early_stop.score && result_.ending != Ending::Stopped;
       if (takes_best) restore_best();
-      const bool may_save = result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal;
+      const bool may_save =
+          folder_ && (result_.ending != Ending::Stopped || config_.train.checkpoint.on_signal);
       if (may_save && (takes_best || !saving_.has_saved(progress_.step))) save();
     }
     result_.steps = progress_.step;

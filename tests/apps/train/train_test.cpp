@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "actors/runtime.h"
@@ -142,6 +143,23 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_with_other_samples_says_so) {
   run(with(five_epochs, "data.valid={files=['digits.csv']}"), options);
   BOOST_TEST(lines.find("the training data has 1797 samples, and had 1438 before") != std::string::npos,
              lines);
+}
+
+BOOST_AUTO_TEST_CASE(a_training_without_a_folder_ends_with_its_best_model_too) {
+  std::vector<double> losses;
+  TrainerOptions options;
+  options.dry_run_steps = std::numeric_limits<int64_t>::max();  // so it has no folder
+  options.scored = [&](const observe::Scores& scores) {
+    for (const auto& [name, value] : scores.values)
+      if (name == "valid/loss") losses.push_back(value);
+  };
+  const auto result = run({"train.max_epochs=6", "train.optimizer.lr=0.05", "run.gpus=0",
+                           "train.early_stop={monitor='valid/loss', mode='min', patience=6, keep_best=true}"},
+                          options);
+  BOOST_TEST_REQUIRE(losses.size() == 6u);
+  const double best = std::ranges::min(losses);
+  BOOST_TEST(best < losses.back());  // otherwise this tests nothing
+  BOOST_TEST(score(result, "valid/loss") == best);
 }
 
 BOOST_AUTO_TEST_CASE(a_run_whose_model_has_changed_is_not_resumed) {
