@@ -117,7 +117,7 @@ class Run {
     rounds_.reset();  // a worker takes part in one training at a time
     if (with_workers()) {
       run_ = folder_ ? runtime_.services().process().random_id() : 0;
-      TROUPE_RETURN_IF_FAILED(keep_progress());
+      keep_progress();
       rounds_ = cluster_rounds({progress_.step, run_, attempt_});
     } else {
       rounds_ = rounds_in_process(built_.session(), built_.model(), built_.graph().dtype(built_.model().loss),
@@ -133,9 +133,13 @@ class Run {
                               [this](const std::string& task) { restart_worker(task); }});
   }
 
-  /// Keeps what a trainer in place of this one needs to go on, if this one is lost while workers train.
-  Status keep_progress() const {
-    return folder_ && with_workers() ? folder_->keep({run_, progress_}) : Status{};
+  /// Keeps what a trainer in place of this one needs to go on, if this one is lost while workers train. If that cannot be written,
+  /// the training goes on, and such a trainer would begin with a checkpoint. Tells the user once, until it can be written.
+  void keep_progress() {
+    const Status kept = folder_ && with_workers() ? folder_->keep({run_, progress_}) : Status{};
+    if (!kept.ok() && progress_kept_)
+      print("should this process be lost, its training can only go on from a checkpoint: " + kept.text());
+    progress_kept_ = kept.ok();
   }
 
   /// Goes on with the training of this run from where workers are that have lost their trainer. Returns false if there is none,
@@ -427,7 +431,8 @@ class Run {
                                 score_text(record[1].second), score_texts(std::span(record).subspan(2))));
     if (config_.train.early_stop) check_early_stop(*config_.train.early_stop, record, epoch);
     if (config_.train.plateau) TROUPE_RETURN_IF_FAILED(check_plateau(*config_.train.plateau, record, epoch));
-    return keep_progress();
+    keep_progress();
+    return {};
   }
 
   void check_early_stop(const config::EarlyStop& rule, const Record& record, uint64_t epoch) {
@@ -533,6 +538,7 @@ class Run {
   std::optional<RunFolder> folder_;
   Progress progress_;
   uint64_t run_ = 0, attempt_ = 0;  ///< the numbers by which workers and servers know the training
+  bool progress_kept_ = true;       ///< see keep_progress()
   bool epoch_has_ended_ = false;    ///< while another process was the trainer, which was lost then
   TrainingResult result_;
   int64_t restarted_workers_ = 0;

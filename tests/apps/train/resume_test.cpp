@@ -145,6 +145,18 @@ BOOST_AUTO_TEST_CASE(columns_are_encoded_later_as_they_were_before) {
   refused("missing", "median", "mean");
 }
 
+BOOST_AUTO_TEST_CASE(workers_train_on_if_the_progress_of_their_trainer_cannot_be_written) {
+  const Arguments workers = {"--local", "worker=2"};
+  output_of(run("train", "kept", set({"train.max_epochs=1"}, workers)));
+  fs::create_directory(path("kept") + "/001/live.new");  // so no file of this name can be created
+  const Arguments resumed = {"--local", "worker=2", "--resume", "auto"};
+  const std::string output = output_of(run("train", "kept", set({"train.max_epochs=3"}, resumed)));
+  const std::string told = "its training can only go on from a checkpoint";
+  BOOST_TEST_REQUIRE(output.find(told) != std::string::npos, output);
+  BOOST_TEST(output.find(told) == output.rfind(told), output);
+  BOOST_TEST(output.find("epoch 3 of 3") != std::string::npos, output);
+}
+
 BOOST_AUTO_TEST_CASE(only_folders_of_runs_are_resumed) {
   output_of(run("train", "kept", set({"train.max_epochs=1"})));
   fs::create_directory(path("other"));
