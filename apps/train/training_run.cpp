@@ -50,10 +50,11 @@ class Run {
       bool is_restart)
       : config_(config), options_(options), monitor_(options.monitor ? *options.monitor : own_monitor_),
         may_start_over_(is_restart || options.resume == "auto"), data_(std::move(data)),
+        fingerprint_(data::fingerprint(*data_.train)),
         batches_(data_.train->batches(config.batch, config.run.seed, config.shuffle)),
         runtime_(runtime_options(config, options)), links_(runtime_, options),
         nodes_(runtime_, options.cluster) {
-    progress_.go_on_with(data_.train->samples(), per_epoch());
+    progress_.go_on_with(fingerprint_, per_epoch());
     monitor_.set_probe([this] { return nodes_.states(); });
     if (options.control && with_workers()) control_role_.emplace(runtime_, *options.control);
   }
@@ -247,7 +248,7 @@ class Run {
   /// Takes over the progress of a checkpoint from which the variables have been restored.
   Status follow(const RestoredCheckpoint& checkpoint) {
     TROUPE_ASSIGN(progress_, from_note(checkpoint.note));
-    const std::string warning = progress_.go_on_with(data_.train->samples(), per_epoch());
+    const std::string warning = progress_.go_on_with(fingerprint_, per_epoch());
     if (!warning.empty()) print(warning);
     const auto former = restore_former_names(runtime_, built_.session(), built_.graph(), checkpoint);
     for (const auto& variable : checkpoint.missing) {
@@ -528,6 +529,7 @@ class Run {
   observe::RunMonitor& monitor_;
   const bool may_start_over_;  ///< if there is no checkpoint
   data::TrainAndValid data_;
+  const data::Fingerprint fingerprint_;
   std::unique_ptr<data::Batches> batches_;
   Runtime runtime_;
   std::optional<services::RunControlRole> control_role_;

@@ -40,14 +40,22 @@ std::optional<Best> read_best(std::istringstream& from) {
 
 }  // namespace
 
-std::string Progress::go_on_with(int64_t samples_now, uint64_t steps_per_epoch_now) {
-  const int64_t samples_before = std::exchange(samples, samples_now);
+std::string Progress::go_on_with(const data::Fingerprint& data_now, uint64_t steps_per_epoch_now) {
+  const data::Fingerprint data_before = std::exchange(data, data_now);
   const uint64_t steps_before = std::exchange(steps_per_epoch, steps_per_epoch_now);
-  if (samples_before != 0 && samples_before != samples_now)
-    return "the training data has " + std::to_string(samples_now) + " samples, and had " +
-           std::to_string(samples_before) +
-           " before: epochs and batches are not those of the run so far, and scores cannot be compared with "
-           "its";
+  const bool as_many = data_before.samples == data_now.samples;
+  const bool both_known = data_before.checksum != 0 && data_now.checksum != 0;
+  if (data_before.samples != 0 && (!as_many || (both_known && data_before.checksum != data_now.checksum))) {
+    early_stop.score.reset();
+    plateau.score.reset();
+    const std::string what =
+        as_many ? "the training data has other samples than before, or in another order: samples may be held "
+                  "out for validation that the run was trained on"
+                : "the training data has " + std::to_string(data_now.samples) + " samples, and had " +
+                      std::to_string(data_before.samples) +
+                      " before: epochs and batches are not those of the run so far";
+    return what + ", and scores are not compared with its";
+  }
   if (steps_before == 0 || steps_before == steps_per_epoch_now) return {};
   return "an epoch has " + std::to_string(steps_per_epoch_now) + " steps, and had " +
          std::to_string(steps_before) + " before: step " + std::to_string(step) + " is in epoch " +
@@ -58,8 +66,9 @@ std::string Progress::go_on_with(int64_t samples_now, uint64_t steps_per_epoch_n
 std::string to_note(const Progress& progress) {
   return "step " + std::to_string(progress.step) + " best_epoch " + text(progress.early_stop) +
          " plateau_epoch " + text(progress.plateau) + " epoch_loss " + exact(progress.epoch_loss.sum) + ' ' +
-         std::to_string(progress.epoch_loss.rounds) + " samples " + std::to_string(progress.samples) +
-         " steps_per_epoch " + std::to_string(progress.steps_per_epoch);
+         std::to_string(progress.epoch_loss.rounds) + " samples " + std::to_string(progress.data.samples) +
+         " steps_per_epoch " + std::to_string(progress.steps_per_epoch) + " checksum " +
+         std::to_string(progress.data.checksum);
 }
 
 Result<Progress> from_note(const std::string& note) {
@@ -85,12 +94,16 @@ Result<Progress> from_note(const std::string& note) {
   progress.epoch_loss.sum = *number;
   std::string samples;
   if (!(text >> samples)) return progress;  // and those after them before the samples
-  text >> progress.samples;
+  text >> progress.data.samples;
   if (samples != "samples" || !text) return refuse();
   std::string steps;
-  if (!(text >> steps)) return progress;  // and those before these end here
+  if (!(text >> steps)) return progress;  // and those after them before the steps of an epoch
   text >> progress.steps_per_epoch;
   if (steps != "steps_per_epoch" || !text) return refuse();
+  std::string checksum;
+  if (!(text >> checksum)) return progress;  // and those before these end here
+  text >> progress.data.checksum;
+  if (checksum != "checksum" || !text) return refuse();
   return progress;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/data/sample_set.h"
 #include "messages/values/status.h"
 
 namespace troupe::train {
@@ -36,11 +37,12 @@ struct Progress {
   /// Of the metric that train.plateau monitors; `epoch` is that of the last lowering of the learning rate if that was later.
   Best plateau;
   EpochLoss epoch_loss;
-  int64_t samples = 0;           ///< the number of those to train on; 0: not known
   uint64_t steps_per_epoch = 0;  ///< 0: not known
+  data::Fingerprint data;        ///< of the samples to train on; no samples: not known
 
-  /// Says with which numbers the run goes on. Returns a warning for the user if they are others than before; otherwise empty.
-  std::string go_on_with(int64_t samples_now, uint64_t steps_per_epoch_now);
+  /// Says with which samples, and how many steps for each epoch, the run goes on. Returns a warning for the user if they are others
+  /// than before; otherwise empty. The best scores of other samples are forgotten.
+  std::string go_on_with(const data::Fingerprint& data_now, uint64_t steps_per_epoch_now);
 };
 
 std::string to_note(const Progress& progress);

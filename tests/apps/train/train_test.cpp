@@ -12,6 +12,7 @@
 
 #include "actors/runtime.h"
 #include "apps/nn/optimizer.h"
+#include "apps/train/folder/progress.h"
 #include "apps/train/monitored_metric.h"
 #include "graph/build/variables.h"
 #include "kernels/constructors.h"
@@ -143,6 +144,33 @@ BOOST_AUTO_TEST_CASE(a_run_that_is_resumed_with_other_samples_says_so) {
   run(with(five_epochs, "data.valid={files=['digits.csv']}"), options);
   BOOST_TEST(lines.find("the training data has 1797 samples, and had 1438 before") != std::string::npos,
              lines);
+}
+
+BOOST_AUTO_TEST_CASE(the_best_scores_of_other_samples_do_not_count) {
+  const data::Fingerprint before{100, 7};
+  const auto with_scores = [&] {
+    return Progress{.step = 20,
+                    .early_stop = {0.5, 2},
+                    .plateau = {0.25, 1},
+                    .epoch_loss = {},
+                    .steps_per_epoch = 10,
+                    .data = before};
+  };
+  for (const data::Fingerprint same : {before, data::Fingerprint{100, 0}}) {  // 0: not known
+    Progress progress = with_scores();
+    BOOST_TEST(progress.go_on_with(same, 10) == "");
+    BOOST_TEST((progress.early_stop == Best{0.5, 2}));
+    BOOST_TEST((progress.plateau == Best{0.25, 1}));
+  }
+  for (const auto& [other, told] :
+       {std::pair{data::Fingerprint{120, 7}, "has 120 samples, and had 100 before"},
+        std::pair{data::Fingerprint{100, 8}, "has other samples than before"}}) {
+    Progress progress = value_or_throw(from_note(to_note(with_scores())));
+    const std::string warning = progress.go_on_with(other, 10);
+    BOOST_TEST(warning.find(told) != std::string::npos, warning);
+    BOOST_TEST(!progress.early_stop.score.has_value());
+    BOOST_TEST(!progress.plateau.score.has_value());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_training_without_a_folder_ends_with_its_best_model_too) {
