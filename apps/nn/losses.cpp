@@ -22,15 +22,6 @@ Output cross_entropies(const Scope& scope, const Compared& classes) {
   return softmax_cross_entropy_with_logits(scope, classes.predicted, classes.label);
 }
 
-/// Returns the labels as probabilities [n, classes].
-Output probabilities_of(const Scope& scope, const Compared& classes) {
-  if (is_floating(scope.dtype(classes.label))) return classes.label;
-  const DType dtype = scope.dtype(classes.predicted);
-  const Output one = cast(scope, scope.constant(Tensor::scalar(1.0f)), dtype),
-               zero = cast(scope, scope.constant(Tensor::scalar(0.0f)), dtype);
-  return one_hot(scope, classes.label, number_of_classes(scope, classes.predicted), one, zero);
-}
-
 /// Returns the mean of the losses of the samples, each times the weight of its class.
 Output weighted_mean(const Scope& scope, std::string_view name, Output losses, const Compared& classes,
                      const ClassWeights& weights) {
@@ -48,22 +39,22 @@ Output weighted_mean(const Scope& scope, std::string_view name, Output losses, c
   return mean(scope, mul(scope, losses, of_samples));
 }
 
-/// Returns the labels with this share of the probability spread evenly over so many classes.
-Output smoothed(const Scope& scope, std::string_view name, Output probabilities, double share,
-                Output classes) {
+void check_smoothing(std::string_view name, double share) {
   if (!(share >= 0 && share < 1))
     throw Error(invalid_argument(std::string(name) + ": label_smoothing is " + std::to_string(share) +
                                  "; it must be at least 0 and below 1"));
-  if (share == 0) return probabilities;
-  return add(scope, mul(scope, probabilities, 1 - share), div(scope, share, classes));
 }
 
-/// Returns the classes with smoothed labels; as they are without smoothing, which keeps labels that are numbers of classes.
-Compared smoothed_classes(const Scope& scope, std::string_view name, const Compared& classes, double share) {
-  if (share == 0) return classes;
-  const Output count =
-      cast(scope, number_of_classes(scope, classes.predicted), scope.dtype(classes.predicted));
-  return {classes.predicted, smoothed(scope, name, probabilities_of(scope, classes), share, count)};
+/// Returns the cross entropy of each sample, of whose label this share of the probability is spread evenly over the classes. It is
+/// the sum of those of both parts, so that labels that are numbers of classes remain so, and one that no class has makes the step
+/// fail.
+Output smoothed_cross_entropies(const Scope& scope, std::string_view name, const Compared& classes,
+                                double share) {
+  check_smoothing(name, share);
+  const Output of_labels = cross_entropies(scope, classes);
+  if (share == 0) return of_labels;
+  const Output of_all = neg(scope, mean(scope, log_softmax(scope, classes.predicted), -1));
+  return add(scope, mul(scope, of_labels, 1 - share), mul(scope, of_all, share));
 }
 
 }  // namespace
@@ -183,8 +174,7 @@ Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
                              const SoftmaxCrossEntropy& options) {
   constexpr std::string_view name = "softmax_cross_entropy";
   const Compared classes = compared_classes(scope, name, logits, label);
-  const Output losses =
-      cross_entropies(scope, smoothed_classes(scope, name, classes, options.label_smoothing));
+  const Output losses = smoothed_cross_entropies(scope, name, classes, options.label_smoothing);
   return weighted_mean(scope, name, losses, classes, options.class_weights);
 }
 
@@ -203,16 +193,16 @@ Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
   const bool is_one = shape.known_rank() && (shape.rank() == 1 || (shape.rank() == 2 && shape[1] == 1));
   if (is_one) {
     const Compared classes = compared_classes(scope, name, logits, label);
-    const Output losses =
-        cross_entropies(scope, smoothed_classes(scope, name, classes, options.label_smoothing));
+    const Output losses = smoothed_cross_entropies(scope, name, classes, options.label_smoothing);
     return weighted_mean(scope, name, losses, classes, options.class_weights);
   }
   if (!options.class_weights.empty())
     throw Error(invalid_argument(std::string(name) + ": class_weights need logits [n] or [n, 1]; found " +
                                  shape.text()));
-  const auto [x, labels] = compared_numbers(scope, name, logits, label);
-  const Output two = cast(scope, scope.constant(Tensor::scalar(2.0f)), scope.dtype(x)),
-               y = smoothed(scope, name, labels, options.label_smoothing, two);
+  auto [x, y] = compared_numbers(scope, name, logits, label);
+  const double share = options.label_smoothing;
+  check_smoothing(name, share);
+  if (share != 0) y = add(scope, mul(scope, y, 1 - share), share / 2);
   return mean(scope, sub(scope, softplus(scope, x), mul(scope, x, y)));
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "actors/runtime.h"
+#include "graph/build/gradients.h"
 #include "kernels/constructors.h"
 
 namespace troupe::losses_test {
@@ -111,6 +112,37 @@ BOOST_AUTO_TEST_CASE(losses_of_classes) {
   // Several labels for each sample.
   BOOST_TEST(number(binary, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.3898438811302185,
              boost::test_tools::tolerance(1e-6));
+}
+
+BOOST_AUTO_TEST_CASE(labels_that_no_class_has_are_refused) {
+  const std::vector<Loss> losses = {
+      [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
+      [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1}); },
+      [](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); }, nn::kl_divergence};
+  const auto is_explained = [](const Error& error) {
+    return std::string(error.what()).find("labels") != std::string::npos;
+  };
+  for (const Loss& loss : losses)
+    for (const int32_t bad : {-1, 3})
+      BOOST_CHECK_EXCEPTION(run(loss, matrix(logits, 3), Tensor::vector<int32_t>({1, 2, bad, 0})), Error,
+                            is_explained);
+  const Loss binary = [](auto& s, auto x, auto y) {
+    return nn::binary_cross_entropy(s, x, y, {.label_smoothing = 0.1});
+  };
+  BOOST_CHECK_EXCEPTION(run(binary, matrix(predicted, 1), Tensor::vector<int32_t>({1, 2, 0, 0})), Error,
+                        is_explained);
+}
+
+// The gradient of a sample's loss is softmax(logits) less its label, of which 0.1 is spread over the three classes.
+BOOST_AUTO_TEST_CASE(the_gradient_of_a_loss_with_smoothed_labels) {
+  const Loss gradient = [](const Scope& s, Output x, Output y) {
+    const Output loss = nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1});
+    const Output by_logits = std::get<Output>(gradients(s, {loss}, {x})[0]);
+    const Output labels = one_hot(s, y, 3, 0.9f + 0.1f / 3, 0.1f / 3);
+    const Output expected = div(s, sub(s, softmax(s, x), labels), 4.0f);
+    return max(s, abs(s, sub(s, by_logits, expected)), {0, 1});
+  };
+  BOOST_TEST(number(gradient, matrix(logits, 3), Tensor::vector<int32_t>(classes)) < 1e-6);
 }
 
 BOOST_AUTO_TEST_CASE(samples_count_by_their_class) {

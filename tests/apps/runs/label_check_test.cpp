@@ -28,12 +28,14 @@ struct Fixture : test::DigitsRuns {
     folder.write("bad.csv", "1,2,0\n\n3,4,1\n5,6,3\n7,8,-1\n");
   }
 
+  std::string model_and_loss = model;
+
   /// Runs a subcommand on a run file with these keys of [data]; its output must have all of the texts.
   void check(const Arguments& subcommand, const std::string& data, const std::vector<std::string>& texts,
              int code = 3) const {
     const std::string file = folder.write(
         "run.toml", "run = { name = \"labels\", directory = \"" + folder.path() + "/runs\", gpus = 0 }\n" +
-                        "[data]\nformat = \"csv\"\nbatch = 2\n" + data + model);
+                        "[data]\nformat = \"csv\"\nbatch = 2\n" + data + model_and_loss);
     Arguments arguments = subcommand;
     arguments.push_back(file);
     Program program(test::troupe_program(), arguments);
@@ -59,6 +61,14 @@ BOOST_AUTO_TEST_CASE(in_files_for_validation) {
   check({"sweep", "--try", "train.optimizer.lr=0.1,0.2"}, data, texts);
   check({"train"}, data + "read = \"stream\"\n", {"bad.csv: row 4: ", allowed});
   check({"train"}, data + "map = { image = \"image * 2.0\" }\n", {"bad.csv: row 4: ", allowed});
+}
+
+BOOST_AUTO_TEST_CASE(of_a_loss_that_smooths_them) {
+  const std::string name = "\"softmax_cross_entropy\"";
+  model_and_loss.replace(model_and_loss.find(name), name.size(),
+                         "\"nn.softmax_cross_entropy(logits, label, label_smoothing=0.1)\"");
+  check({"train"}, "train = [\"good.csv\"]\nvalid = { files = [\"bad.csv\"] }\n",
+        {"bad.csv: row 4: ", allowed});
 }
 
 BOOST_AUTO_TEST_CASE(in_files_for_testing) {
