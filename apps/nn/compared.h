@@ -16,8 +16,8 @@ struct Compared {
 /// do not match, or if the prediction is not of a floating type.
 Compared compared_numbers(const Scope& scope, std::string_view name, Output predicted, Output label);
 
-/// Returns logits [n, classes], and labels [n] or probabilities [n, classes]. Logits [n] or [n, 1] are those of class 1 of two.
-/// Throws Error(InvalidArgument) if the shapes do not match.
+/// Returns logits [n, classes], and labels [n], int32 or int64, or probabilities [n, classes]. Logits [n] or [n, 1] are those of
+/// class 1 of two. Throws Error(InvalidArgument) if the shapes do not match.
 Compared compared_classes(const Scope& scope, std::string_view name, Output logits, Output label);
 
 /// Returns the number of classes, an int32 scalar.

@@ -14,6 +14,15 @@ Output two_logits(const Scope& scope, Output logits) {
   return stack(scope, {zeros_like(scope, logits), logits}, 1);
 }
 
+/// Returns labels that are numbers of classes in a type that ops on classes take; others as they are.
+Output class_numbers(const Scope& scope, Output label) {
+  const DType dtype = scope.dtype(label);
+  const bool is_wide = dtype == DType::UInt32 || dtype == DType::UInt64;
+  const bool is_number = is_integer(dtype) || dtype == DType::Bool;
+  if (!is_number || dtype == DType::Int32 || dtype == DType::Int64) return label;
+  return cast(scope, label, is_wide ? DType::Int64 : DType::Int32);
+}
+
 /// Returns the cross entropy of each sample.
 Output cross_entropies(const Scope& scope, const Compared& classes) {
   const DType label = scope.dtype(classes.label);
@@ -87,6 +96,7 @@ Compared compared_classes(const Scope& scope, std::string_view name, Output logi
   const bool has_label_column =
       scope.shape(label).known_rank() && scope.shape(label).rank() == 2 && scope.shape(label)[1] == 1;
   if (has_label_column) label = squeeze(scope, label, {1});
+  label = class_numbers(scope, label);
   const bool has_probabilities = is_floating(scope.dtype(label));
   if (is_column || (shape.known_rank() && shape.rank() == 1)) {
     const Compared both = has_probabilities

@@ -1,7 +1,8 @@
 // Losses and metrics: functions of what a model predicts and of what is true, under the names that run files use. They use only the
 // public builder. Losses return the mean over the samples. What is predicted and what is true have the same shape; a prediction
 // [n, 1] is also compared with labels [n]. Classes are compared with logits: [n, classes] for labels [n], or, with two classes, [n]
-// or [n, 1]. Shapes that do not match throw Error(InvalidArgument). Public header; one thread at a time per graph.
+// or [n, 1]. Labels [n] have any integer type or bool. Shapes that do not match throw Error(InvalidArgument). Public header; one
+// thread at a time per graph.
 #pragma once
 
 #include <functional>

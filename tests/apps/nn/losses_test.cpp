@@ -114,6 +114,41 @@ BOOST_AUTO_TEST_CASE(losses_of_classes) {
              boost::test_tools::tolerance(1e-6));
 }
 
+template <class T>
+void check_labels_of_type(Samples& samples) {
+  const auto as = [](const std::vector<int32_t>& numbers) {
+    Tensor result = *Tensor::allocate(dtype_of<T>, Shape::vector(static_cast<int64_t>(numbers.size())));
+    std::ranges::transform(numbers, result.write<T>().begin(), [](int32_t n) { return static_cast<T>(n); });
+    return result;
+  };
+  const auto check = [&](const Loss& loss, const Tensor& x, const std::vector<int32_t>& labels) {
+    BOOST_TEST(samples.number(loss, x, as(labels)) ==
+               samples.number(loss, x, Tensor::vector<int32_t>(labels)));
+  };
+  const std::vector<Loss> losses = {
+      [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
+      [](auto& s, auto x, auto y) {
+        return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1, .class_weights = {1, 2}});
+      },
+      [](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); },
+      [](auto& s, auto x, auto y) { return nn::binary_cross_entropy(s, x, y); }, nn::accuracy};
+  for (const Loss& loss : losses) check(loss, samples.matrix(predicted, 1), bits);
+  if (std::is_same_v<T, bool>) return;
+  check(losses[0], samples.matrix(logits, 3), classes);
+  check(losses[2], samples.matrix(logits, 3), classes);
+}
+
+BOOST_AUTO_TEST_CASE(labels_have_any_type_of_integers) {
+  check_labels_of_type<uint8_t>(*this);
+  check_labels_of_type<int8_t>(*this);
+  check_labels_of_type<uint16_t>(*this);
+  check_labels_of_type<int16_t>(*this);
+  check_labels_of_type<uint32_t>(*this);
+  check_labels_of_type<uint64_t>(*this);
+  check_labels_of_type<int64_t>(*this);
+  check_labels_of_type<bool>(*this);
+}
+
 BOOST_AUTO_TEST_CASE(labels_that_no_class_has_are_refused) {
   const std::vector<Loss> losses = {
       [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
