@@ -15,18 +15,40 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
+Output message_part(const Scope& scope, const std::string& text) {
+  return scope.constant(Tensor::scalar<std::string>(text));
+}
+
 /// Returns a target that fails if the probabilities of the classes of a sample add up to more than 1.
 Output check_has_one_class(const Scope& scope, Output label) {
   constexpr float most = 1.01F;
   const Output greatest = max(scope, cast(scope, sum(scope, label, -1), f32));
-  const auto text = [&](const std::string& value) {
-    return scope.constant(Tensor::scalar<std::string>(value));
-  };
   return assert_that(
       scope, less_equal(scope, greatest, most),
-      {text("the labels of a sample add up to "), greatest,
-       text("; a metric of classes takes samples of one class each, whose labels add up to 1. If a "
-            "sample may be of several, compare each with 0 and 1: reshape logits and labels to [-1]")});
+      {message_part(scope, "the labels of a sample add up to "), greatest,
+       message_part(
+           scope,
+           "; a metric of classes takes samples of one class each, whose labels add up to 1. If a "
+           "sample may be of several, compare each with 0 and 1: reshape logits and labels to [-1]")});
+}
+
+/// Returns a target that fails if a label is the number of none of so many classes.
+Output check_is_class(const Scope& scope, Output label, Output count) {
+  const DType dtype = scope.dtype(label);
+  const Output inside = logical_and(scope, greater_equal(scope, label, cast(scope, 0, dtype)),
+                                    less(scope, label, cast(scope, count, dtype)));
+  return assert_that(
+      scope, all(scope, inside),
+      {message_part(scope, "the labels are from "), min(scope, label), message_part(scope, " to "),
+       max(scope, label), message_part(scope, "; they must be at least 0 and below the number of classes, "),
+       count});
+}
+
+/// Returns both. If labels are numbers of classes, a step with one that no class has fails.
+Compared with_checked_classes(const Scope& scope, const Compared& classes) {
+  if (is_floating(scope.dtype(classes.label))) return classes;
+  const Output check = check_is_class(scope, classes.label, number_of_classes(scope, classes.predicted));
+  return {classes.predicted, identity(scope.with_control({check}), classes.label)};
 }
 
 /// Returns the class of each sample, int32 [n].
@@ -40,7 +62,7 @@ Output label_class(const Scope& scope, const Compared& classes) {
 // ---- Counts of classes: the shares of samples of each class that are found, predicted, and true
 
 Output class_counts(const Scope& scope, Output logits, Output label) {
-  const Compared classes = compared_classes(scope, "the metric", logits, label);
+  const Compared classes = with_checked_classes(scope, compared_classes(scope, "the metric", logits, label));
   const Output count = number_of_classes(scope, classes.predicted);
   const auto vectors = [&](Output of) { return one_hot(scope, of, count, 1.0f, 0.0f); };
   const Output predicted = vectors(argmax(scope, classes.predicted, -1)),
@@ -83,7 +105,7 @@ constexpr int32_t bins = 16384;
 /// The bins divide z / (1 + |z|), where z is the difference of the logits: they are about 1e-4 wide at z = 0, and 1e-2 at z = 8, so
 /// probabilities that are all small, as those of a rare class, are told apart.
 Output score_bins(const Scope& scope, Output logits, Output label) {
-  const Compared classes = compared_classes(scope, "auc", logits, label);
+  const Compared classes = with_checked_classes(scope, compared_classes(scope, "auc", logits, label));
   const PartialShape& shape = scope.shape(classes.predicted);
   if (shape.known_rank() && shape[shape.rank() - 1] > 2)
     throw Error(invalid_argument("auc: there are " + std::to_string(shape[shape.rank() - 1]) +

@@ -238,6 +238,16 @@ BOOST_AUTO_TEST_CASE(metrics_of_classes_refuse_samples_of_several) {
   BOOST_CHECK_EXCEPTION(metric("f1", matrix(logits, 3), several), Error, is_explained);
 }
 
+BOOST_AUTO_TEST_CASE(metrics_of_all_samples_refuse_labels_that_no_class_has) {
+  for (const char* const name : {"auc", "f1", "precision", "recall"})
+    for (const int32_t bad : {-1, 2})
+      BOOST_CHECK_EXCEPTION(metric(name, matrix(predicted, 1), Tensor::vector<int32_t>({1, bad, 0, 1})),
+                            Error, [](const Error& error) {
+                              return std::string(error.what()).find("below the number of classes, ] [2]") !=
+                                     std::string::npos;
+                            });
+}
+
 BOOST_AUTO_TEST_CASE(metrics_of_all_samples) {
   const Tensor scores = Tensor::vector<float>({2, 1, -1, 3, -2, 0.5, -3, 1}),
                truth = Tensor::vector<int32_t>({1, 0, 1, 1, 0, 1, 0, 0});
