@@ -132,7 +132,7 @@ double area_under_curve(Means means) {
     below += means[i];
     ones += means[half + i];
   }
-  return below > 0 && ones > 0 ? area / (below * ones) : undefined;
+  return below > 0 && ones > 0 ? std::min(area / (below * ones), 1.0) : undefined;  // rounding may exceed 1
 }
 
 // ---- Numbers

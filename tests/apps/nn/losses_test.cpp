@@ -248,6 +248,14 @@ BOOST_AUTO_TEST_CASE(metrics_of_all_samples_refuse_labels_that_no_class_has) {
                             });
 }
 
+// Of so many samples of class 1 with higher scores than the one of class 0, the sums round to more than 1.
+BOOST_AUTO_TEST_CASE(no_area_under_the_curve_exceeds_1) {
+  constexpr double share = 1 / 6.0;
+  const auto auc = std::ranges::find(nn::set_metrics(), "auc", &nn::SetMetric::name);
+  BOOST_TEST(auc->value(std::vector<double>{share, 0, 0, 0, 0, 0, 0, share, share, share, share, share}) ==
+             1.0);
+}
+
 BOOST_AUTO_TEST_CASE(metrics_of_all_samples) {
   const Tensor scores = Tensor::vector<float>({2, 1, -1, 3, -2, 0.5, -3, 1}),
                truth = Tensor::vector<int32_t>({1, 0, 1, 1, 0, 1, 0, 0});
