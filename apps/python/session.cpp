@@ -3,8 +3,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include "apps/inference/model.h"
 #include "apps/model_export.h"
@@ -16,6 +18,7 @@
 #include "apps/python/partial_runs.h"
 #include "apps/python/steps.h"
 #include "apps/python/values.h"
+#include "graph/build/variables.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -224,6 +227,50 @@ void write_onnx(SessionHandle& session, const fs::path& file, const NamedOutputs
   });
 }
 
+/// Returns the initializer of a variable. Throws Error(InvalidArgument) for other outputs.
+Initializer initializer_of(const Graph& graph, const std::vector<Initializer>& all, Output variable) {
+  const auto found = std::ranges::find(all, variable, &Initializer::variable);
+  if (found == all.end()) throw Error(invalid_argument(graph.name_of(variable) + " is no variable"));
+  return *found;
+}
+
+Tensor value_of(Output variable, py::handle value, const Graph& graph) try {
+  Tensor tensor = to_tensor(value, graph.dtype(variable), Bytes::Copied);
+  if (!graph.shape(variable).compatible_with(tensor.shape()))
+    throw Error(invalid_argument("the shape is " + tensor.shape().text() + ", it must be " +
+                                 graph.shape(variable).text()));
+  return tensor;
+} catch (const Error& error) {
+  throw Error(Status(error.status().code(),
+                     "the value for " + graph.name_of(variable) + ": " + error.status().text()));
+}
+
+/// Sets variables: their initializers run with these values in place of their own. A value from which several variables begin is
+/// fed once to a step, so they take turns.
+void assign(SessionHandle& session, const py::dict& values, const Timeout& timeout) {
+  require_open(session);
+  const Graph& graph = session.graph->graph;
+  const std::vector<Initializer> all = initializers(graph);
+  std::map<Output, std::vector<std::pair<NodeId, Tensor>>> waiting;  // by what is fed
+  for (const auto& [variable, value] : fed_values(values, session.graph)) {
+    const Initializer initializer = initializer_of(graph, all, variable);
+    waiting[initializer.value].emplace_back(initializer.node, value_of(variable, value, graph));
+  }
+  while (!waiting.empty()) {
+    std::vector<Output> fed, targets;
+    std::vector<Tensor> feeds;
+    for (auto& [output, of_variables] : waiting) {
+      fed.push_back(output);
+      targets.push_back({of_variables.back().first, Output::control});
+      feeds.push_back(std::move(of_variables.back().second));
+      of_variables.pop_back();
+    }
+    std::erase_if(waiting, [](const auto& entry) { return entry.second.empty(); });
+    const auto step = find_step(session, {std::move(fed), std::move(targets)});
+    run(*step, std::move(feeds), timeout);
+  }
+}
+
 void start_queue_runners(SessionHandle& session) {
   require_open(session);
   const WaitsWithoutGil waits;
@@ -298,6 +345,8 @@ void bind_session(py::module_& module) {
            "Saves the variables as a checkpoint in a folder; returns the checkpoint's own.")
       .def("restore", &restore, py::arg("folder"), py::arg("name") = "",
            "Sets the variables to those of the newest checkpoint in a folder.")
+      .def("assign", &assign, py::arg("values"), py::kw_only(), py::arg("timeout") = py::none(),
+           "Sets variables to the values of a dictionary.")
       .def("export_saved_model", &write_saved_model, py::arg("folder"), py::arg("inputs"), py::arg("outputs"),
            py::kw_only(), py::arg("others") = py::dict(),
            "Writes what the outputs need of the graph, with the values of its variables, as a saved model.")

@@ -128,6 +128,29 @@ def test_checkpoints(graph, tmp_path):
             session.restore(str(tmp_path / "none"))
 
 
+def test_variables_are_assigned(graph):
+    same = troupe.constant([0.0, 0.0])
+    v, w = troupe.variable(same, "v"), troupe.variable(same, "w")
+    count = troupe.variable(np.int64(0), "count", trainable=False)
+    with troupe.Session(graph) as session:
+        nodes = len(graph.operations())
+        given = np.float32([5, 6])
+        session.assign({v: given, "w": [7, 8], count: 3})
+        given[:] = 0
+        assert [value.tolist() for value in session.run([v, w, count])] == [[5, 6], [7, 8], 3]
+        session.assign({w: [1.5, 2.5]})
+        session.assign({})
+        assert [value.tolist() for value in session.run([v, w])] == [[5, 6], [1.5, 2.5]]
+        assert len(graph.operations()) == nodes
+        for mistake, told in [
+            ({v: [1, 2, 3]}, r"the value for v(:0)?: .*the shape is \[3\], it must be \[2\]"),
+            ({count: 1.5}, "the value for count"),
+            ({same: [1, 2]}, "is no variable"),
+        ]:
+            with pytest.raises(troupe.InvalidArgumentError, match=told):
+                session.assign(mistake)
+
+
 def test_a_checkpoint_is_restored_by_its_path(graph, tmp_path, monkeypatch):
     v = troupe.variable([1.0, 2.0])
     change = troupe.ops.assign_add(v, [1.0, 1.0])

@@ -359,6 +359,9 @@ class Session:
         """Sets the variables to those of the newest checkpoint in a folder, of that of this name there, or of the checkpoint whose path, as
         save() returns it, is given in place of the folder. Returns folder, round, note, missing (variables that are not in the checkpoint)
         and skipped (damaged checkpoints)."""
+    def assign(self, values: Mapping[Any, Any], *, timeout: Optional[float] = None) -> None:
+        """Sets variables, given as outputs or by their names, to these arrays. They need no first values before. `timeout` is in
+        seconds."""
     def export_saved_model(self, folder: _Path, inputs: _Named, outputs: _Named, *,
                            others: Mapping[str, tuple[_Named, _Named]] = {}) -> None:
         """Writes the part of the graph that the outputs need, with the values of its variables, as a saved model, which troupe.load(),
