@@ -249,7 +249,7 @@ constexpr Key run_keys[] = {
     {"train.loss_scale.dynamic.initial", Kind::Number, "the first scale", {.initial = "65536.0", .range = at_least(1)}},
     {"train.loss_scale.dynamic.grow_after", Kind::Integer, "number of updates in a row after which the scale is doubled",
      {.initial = "2000", .range = at_least(1)}},
-    {"train.clip", Kind::Section, "limits the gradients of each shard, before they are averaged"},
+    {"train.clip", Kind::Section, "limits the gradients of each shard, before they are averaged; inf is no limit"},
     {"train.clip.value", Kind::Number, "the largest absolute value of an element", {.range = above(0)}},
     {"train.clip.norm", Kind::Number, "the largest norm of the gradient of a variable", {.range = above(0)}},
     {"train.clip.global_norm", Kind::Number, "the largest norm of all gradients together", {.range = above(0)}},

@@ -1,5 +1,7 @@
 #include "apps/nn/gradients.h"
 
+#include <cmath>
+
 #include "graph/build/gradient_attrs.h"
 #include "kernels/constructors.h"
 
@@ -18,10 +20,12 @@ std::vector<VariableGradient> transformed(const Scope& scope, std::vector<Variab
   return gradients;
 }
 
-void require_positive(const char* function, double limit) {
+/// Returns whether there is a limit: infinity is none. Throws InvalidArgument unless it is above 0.
+bool is_limited(const char* function, double limit) {
   if (!(limit > 0))
     throw Error(invalid_argument(std::string(function) + ": the limit is " + std::to_string(limit) +
                                  "; it must be above 0"));
+  return std::isfinite(limit);
 }
 
 /// Returns whether no number occurs twice, as the node says whose output they are.
@@ -66,7 +70,7 @@ std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
 
 std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<VariableGradient> gradients,
                                             double limit) {
-  require_positive("clip_by_value", limit);
+  if (!is_limited("clip_by_value", limit)) return gradients;
   const Scope inner = scope.with_prefix("clip");
   return transformed(inner, with_distinct_rows(inner, std::move(gradients)),
                      [&](const Scope& here, Output values, const VariableGradient&) {
@@ -76,7 +80,7 @@ std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<Vari
 
 std::vector<VariableGradient> clip_by_norm(const Scope& scope, std::vector<VariableGradient> gradients,
                                            double norm) {
-  require_positive("clip_by_norm", norm);
+  if (!is_limited("clip_by_norm", norm)) return gradients;
   const Scope inner = scope.with_prefix("clip");
   return transformed(inner, with_distinct_rows(inner, std::move(gradients)),
                      [&](const Scope& here, Output values, const VariableGradient&) {
@@ -93,7 +97,7 @@ Output global_norm(const Scope& scope, const std::vector<VariableGradient>& grad
 
 std::vector<VariableGradient> clip_by_global_norm(const Scope& scope, std::vector<VariableGradient> gradients,
                                                   double norm, const ScopeOfGradient& at) {
-  require_positive("clip_by_global_norm", norm);
+  if (!is_limited("clip_by_global_norm", norm)) return gradients;
   const Scope inner = scope.with_prefix("clip");
   gradients = with_distinct_rows(inner, std::move(gradients), at);
   const Output length = norm_of(inner, gradients, at);

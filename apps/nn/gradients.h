@@ -27,6 +27,8 @@ std::vector<VariableGradient> compute_gradients(const Scope& scope, Output loss,
 /// Returns the scope for what concerns one of several gradients.
 using ScopeOfGradient = std::function<Scope(const Scope& scope, const VariableGradient& gradient)>;
 
+// ---- Clipping. Limits are above 0; infinity leaves the gradients as they are.
+
 /// Limits each element to [-limit, limit].
 std::vector<VariableGradient> clip_by_value(const Scope& scope, std::vector<VariableGradient> gradients,
                                             double limit);

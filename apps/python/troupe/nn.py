@@ -180,17 +180,17 @@ def compute_gradients(loss: Output, variables: Union[None, Output, Sequence[Outp
 
 
 def clip_by_value(gradients: GivenGradients, limit: float) -> Gradients:
-    """Limits each element to [-limit, limit]."""
+    """Limits each element to [-limit, limit]. Infinity is no limit."""
     return _troupe.clip_by_value(*_placed(gradients), limit)
 
 
 def clip_by_norm(gradients: GivenGradients, norm: float) -> Gradients:
-    """Scales each gradient whose L2 norm is larger than `norm` to that norm."""
+    """Scales each gradient whose L2 norm is larger than `norm` to that norm. Infinity is no limit."""
     return _troupe.clip_by_norm(*_placed(gradients), norm)
 
 
 def clip_by_global_norm(gradients: GivenGradients, norm: float) -> Gradients:
-    """Scales all gradients so that their common norm is at most `norm`."""
+    """Scales all gradients so that their common norm is at most `norm`. Infinity is no limit."""
     return _troupe.clip_by_global_norm(*_placed(gradients), norm)
 
 

@@ -1,6 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "apps/config/cluster_file.h"
@@ -274,6 +275,10 @@ BOOST_AUTO_TEST_CASE(keys_of_optimizers_and_schedules_depend_on_the_type) {
   BOOST_TEST(train.average.value() == 0.99);
   BOOST_TEST(train.plateau->factor == 0.5);
   BOOST_TEST(train.plateau->monitor.patience == 2);
+
+  const auto unlimited = parse(with("max_epochs", "max_epochs = 40\nclip = { global_norm = inf }"));
+  BOOST_REQUIRE_MESSAGE(unlimited.ok(), unlimited.status().text());
+  BOOST_TEST(std::isinf(unlimited->train.clip.global_norm.value()));
 
   BOOST_TEST(about("optimizer", "optimizer = { type = 'sgd', lr = 1, beta1 = 0.5 }") ==
              "run.toml:18:37: train.optimizer.beta1: unknown key; known: type, lr");

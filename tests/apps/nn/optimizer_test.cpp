@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "actors/runtime.h"
@@ -189,6 +190,25 @@ BOOST_AUTO_TEST_CASE(clipping_is_that_of_tensorflow) {
     return nn::values_of(nn::clip_by_global_norm(g, {{infinite, v}}, 1).at(0).gradient);
   });
   BOOST_TEST(std::isnan(broken.as<float>()[0]));
+}
+
+BOOST_AUTO_TEST_CASE(gradients_without_a_limit_stay_as_they_are) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const auto changed = [&](auto clip) {
+    return fetched([&](const Scope& g) {
+      const Output v = variable(g, zeros(g, {2}), "v");
+      const Output gradient = g.constant(Tensor::vector<float>({3, -4}));
+      return nn::values_of(clip(g, std::vector<nn::VariableGradient>{{gradient, v}}).at(0).gradient);
+    });
+  };
+  const Tensor results[] = {
+      changed([&](const Scope& g, auto in) { return nn::clip_by_value(g, std::move(in), none); }),
+      changed([&](const Scope& g, auto in) { return nn::clip_by_norm(g, std::move(in), none); }),
+      changed([&](const Scope& g, auto in) { return nn::clip_by_global_norm(g, std::move(in), none); })};
+  for (const Tensor& result : results) {
+    BOOST_TEST(result.as<float>()[0] == 3);
+    BOOST_TEST(result.as<float>()[1] == -4);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(weight_decay_of_rows_changes_only_these) {
