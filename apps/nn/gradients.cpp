@@ -112,6 +112,9 @@ std::vector<VariableGradient> clip_by_global_norm(const Scope& scope, std::vecto
 
 std::vector<VariableGradient> add_weight_decay(const Scope& scope, std::vector<VariableGradient> gradients,
                                                double rate) {
+  if (!std::isfinite(rate) || rate < 0)
+    throw Error(invalid_argument("add_weight_decay: the rate is " + std::to_string(rate) +
+                                 "; it must be a finite number of at least 0"));
   return transformed(scope.with_prefix("decay"), std::move(gradients),
                      [&](const Scope& here, Output values, const VariableGradient& each) {
                        const auto* const rows = std::get_if<IndexedSlices>(&each.gradient);

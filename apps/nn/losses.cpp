@@ -1,5 +1,6 @@
 #include "apps/nn/losses.h"
 
+#include <cmath>
 #include <numbers>
 #include <string>
 
@@ -31,10 +32,19 @@ Output cross_entropies(const Scope& scope, const Compared& classes) {
   return softmax_cross_entropy_with_logits(scope, classes.predicted, classes.label);
 }
 
+void check_weights(std::string_view name, const ClassWeights& weights) {
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (!std::isfinite(weights[i]) || weights[i] < 0)
+      throw Error(invalid_argument(std::string(name) + ": class_weights[" + std::to_string(i) + "] is " +
+                                   std::to_string(weights[i]) +
+                                   "; it must be a finite number of at least 0"));
+}
+
 /// Returns the mean of the losses of the samples, each times the weight of its class.
 Output weighted_mean(const Scope& scope, std::string_view name, Output losses, const Compared& classes,
                      const ClassWeights& weights) {
   if (weights.empty()) return mean(scope, losses);
+  check_weights(name, weights);
   const PartialShape& shape = scope.shape(classes.predicted);
   if (const int64_t count = shape.known_rank() ? shape[1] : unknown_dim;
       count != unknown_dim && count != static_cast<int64_t>(weights.size()))

@@ -44,8 +44,9 @@ Output cosine_distance(const Scope& scope, Output predicted, Output label);
 
 // ---- Losses of classes
 
-/// How much a sample of each class counts; empty: all count alike. The loss of a sample is multiplied by the weight of its class,
-/// and the mean is still that over the number of samples. A label of probabilities has the mean of the weights of its classes.
+/// How much a sample of each class counts, at least 0; empty: all count alike. The loss of a sample is multiplied by the weight of
+/// its class, and the mean is still that over the number of samples. A label of probabilities has the mean of the weights of its
+/// classes.
 using ClassWeights = std::vector<double>;
 
 struct SoftmaxCrossEntropy {

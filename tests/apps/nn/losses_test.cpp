@@ -206,6 +206,25 @@ BOOST_AUTO_TEST_CASE(samples_count_by_their_class) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(weights_of_classes_below_0_are_refused) {
+  for (const double bad : {-1.0, std::nan(""), HUGE_VAL}) {
+    const nn::ClassWeights weights = {1, bad};
+    const std::vector<Loss> losses = {
+        [&](auto& s, auto x, auto y) {
+          return nn::softmax_cross_entropy(s, x, y, {.class_weights = weights});
+        },
+        [&](auto& s, auto x, auto y) {
+          return nn::binary_cross_entropy(s, x, y, {.class_weights = weights});
+        },
+        [&](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y, {.class_weights = weights}); }};
+    for (const Loss& loss : losses)
+      BOOST_CHECK_EXCEPTION(
+          run(loss, matrix(predicted, 1), Tensor::vector<int32_t>(bits)), Error, [](const Error& error) {
+            return std::string(error.what()).find(": class_weights[1] is ") != std::string::npos;
+          });
+  }
+}
+
 BOOST_AUTO_TEST_CASE(shapes_that_do_not_match_are_refused) {
   const auto refused = [&](const Loss& loss, const Tensor& x, const Tensor& y, const std::string& why) {
     BOOST_CHECK_EXCEPTION(run(loss, x, y), Error, [&](const Error& error) {

@@ -211,6 +211,15 @@ BOOST_AUTO_TEST_CASE(gradients_without_a_limit_stay_as_they_are) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(weight_decay_below_0_is_refused) {
+  Runtime runtime;
+  Graph graph(runtime.ops());
+  const Scope g(graph);
+  for (const double bad : {-1.0, std::nan(""), HUGE_VAL})
+    BOOST_TEST(message_of([&] { nn::add_weight_decay(g, {}, bad); }).find("add_weight_decay: the rate is ") !=
+               std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(weight_decay_of_rows_changes_only_these) {
   const Tensor values = fetched([](const Scope& g) {
     const Output v = variable(g, g.constant(Tensor::vector<float>({1, 2, 4})), "v");
