@@ -64,7 +64,8 @@ Output attention(const Network& network, Output query, Output memory, const Atte
   layer.require_rank(query, 3);
   layer.require_rank(memory, 3);
   layer.require_positive("heads", options.heads);
-  check_lengths(layer, options.memory_lengths);
+  std::optional<Output> lengths;
+  if (options.memory_lengths) lengths = checked_lengths(layer, memory, *options.memory_lengths);
   const int64_t units = options.units == 0 ? layer.size_of(query, -1) : options.units;
   if (units == unknown_dim) return identity(layer.scope(), query);  // in Mode::Check: only the rank is known
   const int64_t kv_heads = options.kv_heads == 0 ? options.heads : options.kv_heads;
@@ -88,8 +89,8 @@ Output attention(const Network& network, Output query, Output memory, const Atte
   const Output products = batch_matmul_v2(scope, scaled, keys, false, true);
   Output scores = shares ? layer.reshaped(products, queries, 3, {-1}) : products;
   if (options.causal) scores = masked(scope, scores);
-  if (options.memory_lengths) {
-    const Output mask = mask_behind(scope, memory, *options.memory_lengths);
+  if (lengths) {
+    const Output mask = mask_behind(scope, memory, *lengths);
     scores = add(scope, scores, expand_dims(scope, expand_dims(scope, mask, 1), 1));
   }
   Output weights = softmax(scope, scores);

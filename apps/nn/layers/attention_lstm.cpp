@@ -9,8 +9,10 @@ Output attention_lstm(const Network& network, Output x, Output memory, const Att
   const Recurrent steps{.units = options.units, .sequences = true, .loop = options.loop};
   check_sequence(layer, x, steps);
   layer.require_rank(memory, 3);
-  check_lengths(layer, options.memory_lengths);
   const Scope& scope = layer.scope();
+  std::optional<Output> mask;
+  if (options.memory_lengths)
+    mask = mask_behind(scope, memory, checked_lengths(layer, memory, *options.memory_lengths));
   const DType dtype = scope.dtype(x);
   const int64_t columns = 4 * options.units, depth = layer.size_of(memory, 2);
   Cell cell{.units = options.units, .states = 3};
@@ -20,8 +22,6 @@ Output attention_lstm(const Network& network, Output x, Output memory, const Att
   const Output query = layer.weight("query", {options.units, depth}, dtype, options.init);
   const Output mix = layer.weight(
       "mix", {depth == unknown_dim ? depth : depth + options.units, options.units}, dtype, options.init);
-  std::optional<Output> mask;
-  if (options.memory_lengths) mask = mask_behind(scope, memory, *options.memory_lengths);
   cell.step = [=](const Scope& s, Output product, const State& state) {
     const Output before = matmul(s, concat(s, {state[0], state[1]}, 1), recurrent);
     const State lstm = lstm_step(s, add(s, product, before), &state[2]);

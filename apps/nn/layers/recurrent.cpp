@@ -22,11 +22,12 @@ void check_kind(const Layer& layer, std::string_view type, const Recurrent& opti
   if (!options.reset_after && type != "gru") layer.fail("reset_after is false; this is for gru only");
 }
 
-Output recurrent_layer(const Network& network, std::string_view type, Output x, const Recurrent& options,
+Output recurrent_layer(const Network& network, std::string_view type, Output x, Recurrent options,
                        MakeCell make_cell) {
   const Layer layer(network, type);
   check_sequence(layer, x, options);
   check_kind(layer, type, options);
+  if (options.lengths) options.lengths = checked_lengths(layer, x, *options.lengths);
   const Output forward = run_cell(layer, x, make_cell(layer, x, options, ""), options);
   if (!options.bidirectional) return forward;
   const Scope& scope = layer.scope();

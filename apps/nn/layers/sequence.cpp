@@ -93,15 +93,22 @@ class Sequence {
 void check_sequence(const Layer& layer, Output x, const Recurrent& options) {
   layer.require_rank(x, 3);
   layer.require_positive("units", options.units);
-  check_lengths(layer, options.lengths);
 }
 
-void check_lengths(const Layer& layer, const std::optional<Output>& lengths) {
-  if (!lengths) return;
-  layer.require_rank(*lengths, 1);
-  const DType dtype = layer.scope().dtype(*lengths);
+Output checked_lengths(const Layer& layer, Output x, Output lengths) {
+  layer.require_rank(lengths, 1);
+  const Scope scope = layer.scope().with_prefix("lengths");
+  const DType dtype = scope.dtype(lengths);
   if (dtype != DType::Int32 && dtype != DType::Int64)
     layer.fail("the lengths are " + std::string(name(dtype)) + "; they must be int32 or int64");
+  const int64_t count = scope.shape(lengths)[0], sequences = scope.shape(x)[0];
+  // Unlike what uses the lengths, a Reshape does not broadcast one to all sequences.
+  if (count == unknown_dim || sequences == unknown_dim)
+    return reshape(scope, lengths, slice(scope, shape(scope, x), {0}, {1}));
+  if (count != sequences)
+    layer.fail("there are " + std::to_string(count) + " lengths for " + std::to_string(sequences) +
+               " sequences; there must be one for each");
+  return lengths;
 }
 
 Output run_cell(const Layer& layer, Output x, const Cell& cell, const Recurrent& options) {

@@ -24,16 +24,17 @@ struct Cell {
   std::function<State(const Scope&, Output product, const State& state)> step = {};
 };
 
-/// Throws InvalidArgument, naming the layer, if x or the options do not fit.
+/// Throws InvalidArgument, naming the layer, if x or the options do not fit. The lengths are not checked.
 void check_sequence(const Layer& layer, Output x, const Recurrent& options);
-/// Throws InvalidArgument, naming the layer, unless the lengths, if given, are int32 or int64 [batch].
-void check_lengths(const Layer& layer, const std::optional<Output>& lengths);
+/// Returns the lengths of the sequences x [batch, ...], [batch]. Throws InvalidArgument, naming the layer, unless they are int32 or
+/// int64 and there is one for each sequence; where that is known only in a step, the step fails.
+Output checked_lengths(const Layer& layer, Output x, Output lengths);
 
 /// Runs a cell over the steps of x [batch, time, features]. Returns what Recurrent says.
 Output run_cell(const Layer& layer, Output x, const Cell& cell, const Recurrent& options);
 
 /// Returns numbers to add to scores [batch, steps] of a memory: a large negative one for each step behind the end of its sequence,
-/// else 0.
+/// else 0. `lengths` are checked ones.
 Output mask_behind(const Scope& scope, Output memory, Output lengths);
 /// Returns a number that hides a score to which it is added from a softmax, and that the type can represent.
 double hiding_score(DType dtype);

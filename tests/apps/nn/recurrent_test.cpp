@@ -2,6 +2,8 @@
 // of different lengths are independent of what stands behind their ends.
 #include <boost/test/unit_test.hpp>
 
+#include <functional>
+
 #include "apps/nn/layers.h"
 #include "apps/nn/network.h"
 #include "graph/build/gradients.h"
@@ -196,6 +198,34 @@ BOOST_AUTO_TEST_CASE(lengths_of_another_type_are_refused) {
   BOOST_CHECK_THROW(
       layer(nn::lstm, input(2), {.units = units, .lengths = g.constant(Tensor::vector<double>({1, 2, 2}))}),
       Error);
+}
+
+BOOST_AUTO_TEST_CASE(another_number_of_lengths_than_sequences_is_refused) {
+  const nn::Network network(g, nn::Mode::Training, [&](const nn::Weight& one) { return weight(one); });
+  const Output x = input(2), given = placeholder(g, f64, {unknown_dim, 2, features}, "given");
+  const std::vector<std::function<Output(Output, Output)>> layers = {
+      [&](Output of, Output lengths) { return nn::lstm(network, of, {.units = units, .lengths = lengths}); },
+      [&](Output of, Output lengths) {
+        return nn::gru(network, of, {.units = units, .bidirectional = true, .lengths = lengths});
+      },
+      [&](Output of, Output lengths) {
+        return nn::attention_lstm(network, of, of, {.units = units, .memory_lengths = lengths});
+      },
+      [&](Output of, Output lengths) { return nn::attention(network, of, of, {.memory_lengths = lengths}); }};
+  for (const auto& make : layers) {
+    weights.clear();
+    for (const std::vector<int32_t>& numbers : {std::vector{2}, std::vector{1, 2}}) {
+      const Output lengths = g.constant(Tensor::vector<int32_t>(std::span<const int32_t>(numbers)));
+      BOOST_CHECK_EXCEPTION(make(x, lengths), Error, [&](const Error& error) {
+        return std::string(error.what())
+                   .find("there are " + std::to_string(numbers.size()) + " lengths for 3 sequences") !=
+               std::string::npos;
+      });
+      const Tensor three = random_doubles(Shape{batch, 2, features}, -1, 1);
+      const auto status = runtime.run(graph, {{given, three}}, {make(given, lengths)}).status();
+      BOOST_TEST(status.message().find("/lengths/") != std::string::npos, status.message());
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
