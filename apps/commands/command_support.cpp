@@ -139,6 +139,15 @@ Status check_free(Disk& disk, const std::string& path) {
   return disk.info(path).ok() ? already_exists(path + " exists; --force replaces it") : Status();
 }
 
+Status check_reads_no(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(output, input, ignored))
+      return already_exists(output + " is read, too, as " + input + "; write to another file");
+  }
+  return {};
+}
+
 void print_json(const nlohmann::ordered_json& json) { std::printf("%s\n", json_line(json).c_str()); }
 
 void print_files(const std::vector<std::string>& files, bool json) {

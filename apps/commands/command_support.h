@@ -66,6 +66,8 @@ int failed_to_open(const Status& status, bool json = false);
 std::string ending_of(const std::string& path);
 /// Fails with AlreadyExists, which names the option --force, if there is a file or folder of this name.
 Status check_free(Disk& disk, const std::string& path);
+/// Fails with AlreadyExists if `output`, which a subcommand would replace, is one of the local files that it reads.
+Status check_reads_no(const std::string& output, const std::vector<std::string>& inputs);
 
 /// Prints one line of JSON, the result of a subcommand with --json.
 void print_json(const nlohmann::ordered_json& json);

@@ -67,27 +67,38 @@ Result<config::RunConfig> config_of(const RunFile& source) {
   return config::parse_run_config(text, source.file, ".", source.set, library->ops);
 }
 
-Result<std::unique_ptr<data::SampleStream>> samples_of_source(Disk& disk, const RunFile& source) {
+/// What is converted: the samples, and the files that they are read from.
+struct Source {
+  std::unique_ptr<data::SampleStream> samples;
+  std::vector<std::string> files;
+};
+
+Result<Source> open_source(Disk& disk, const RunFile& source) {
   if (is_run_file(source.file)) {
     TROUPE_ASSIGN(auto config, load(source));
     runs::leave_cache(config);
     TROUPE_ASSIGN(const auto data, train::load_data(disk, config));
-    return data::samples_of(data.train);
+    TROUPE_ASSIGN(auto samples, data::samples_of(data.train));
+    TROUPE_ASSIGN(auto options, data::with_matching_files(disk, config.data));
+    return Source{std::move(samples), std::move(options.train)};
   }
   TROUPE_ASSIGN(const auto config, config_of(source));
-  TROUPE_ASSIGN(const auto options, data::with_matching_files(disk, config.data));
-  return data::samples_of(disk, options);
+  TROUPE_ASSIGN(auto options, data::with_matching_files(disk, config.data));
+  TROUPE_ASSIGN(auto samples, data::samples_of(disk, options));
+  return Source{std::move(samples), std::move(options.train)};
 }
 
 Result<std::vector<std::string>> convert_files(const ConversionArguments& arguments) {
   RealDisk disk;
-  TROUPE_ASSIGN(const auto samples, samples_of_source(disk, arguments.source));
-  TROUPE_ASSIGN(auto files, data::files_to_write(arguments.to, samples->columns()));
-  if (!arguments.force)
-    for (const std::string& file : files) TROUPE_RETURN_IF_FAILED(check_free(disk, file));
+  TROUPE_ASSIGN(const Source source, open_source(disk, arguments.source));
+  TROUPE_ASSIGN(auto files, data::files_to_write(arguments.to, source.samples->columns()));
+  for (const std::string& file : files) {
+    TROUPE_RETURN_IF_FAILED(check_reads_no(file, source.files));
+    if (!arguments.force) TROUPE_RETURN_IF_FAILED(check_free(disk, file));
+  }
   const auto& stop = stop_on_signals();
   ConversionProgress progress(!arguments.source.json);
-  TROUPE_RETURN_IF_FAILED(data::convert(disk, *samples, arguments.to, [&](int64_t done, int64_t all) {
+  TROUPE_RETURN_IF_FAILED(data::convert(disk, *source.samples, arguments.to, [&](int64_t done, int64_t all) {
     progress.show(done, all);
     return !stop.load();
   }));

@@ -90,6 +90,8 @@ int predict(const PredictArguments& arguments) try {
   if (!arguments.force && !arguments.to.empty())
     if (const Status status = check_free(disk, arguments.to); !status.ok())
       return failed(status, json, bad_usage);
+  if (const Status status = check_reads_no(arguments.to, arguments.files); !status.ok())
+    return failed(status, json, bad_usage);
   const auto run = open(disk, arguments.run);
   if (!run) return failed_to_open(run.status(), json);
   const auto files = disk.among(arguments.files);

@@ -164,6 +164,8 @@ BOOST_AUTO_TEST_CASE(the_program_converts_and_replaces_nothing_unasked) {
   BOOST_TEST(run({path("a.csv"), "--to", path("a.npz")}, 0) == path("a.npz") + '\n');
   BOOST_TEST(run({path("a.csv"), "--to", path("a.npz")}, 2).find("--force") != std::string::npos);
   run({path("a.csv"), "--to", path("a.npz"), "--force"}, 0);
+  BOOST_TEST(run({path("a.csv"), "--to", path("./a.csv"), "--force"}, 2).find("is read, too") !=
+             std::string::npos);
   run({path("a.csv"), "--to", path("b.npz"), "--set", "data.label=none"}, 0);
   BOOST_TEST(value_or_throw(npz_members(value_or_throw(InputFile::open(disk, path("b.npz"))))).size() == 1u);
   run({path("a.csv"), "--to", path("a.tfrecord")}, 0);
