@@ -1,5 +1,6 @@
 #include "apps/nn/losses.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -38,6 +39,8 @@ void check_weights(std::string_view name, const ClassWeights& weights) {
       throw Error(invalid_argument(std::string(name) + ": class_weights[" + std::to_string(i) + "] is " +
                                    std::to_string(weights[i]) +
                                    "; it must be a finite number of at least 0"));
+  if (std::ranges::all_of(weights, [](double weight) { return weight == 0; }))
+    throw Error(invalid_argument(std::string(name) + ": all class_weights are 0, so that no sample counts"));
 }
 
 /// Returns the mean of the losses of the samples, each times the weight of its class.

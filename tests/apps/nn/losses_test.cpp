@@ -225,6 +225,16 @@ BOOST_AUTO_TEST_CASE(weights_of_classes_below_0_are_refused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(weights_of_classes_that_are_all_0_are_refused) {
+  const Loss loss = [](auto& s, auto x, auto y) {
+    return nn::softmax_cross_entropy(s, x, y, {.class_weights = {0, 0}});
+  };
+  BOOST_CHECK_EXCEPTION(
+      run(loss, matrix(predicted, 1), Tensor::vector<int32_t>(bits)), Error, [](const Error& error) {
+        return std::string(error.what()).find("all class_weights are 0") != std::string::npos;
+      });
+}
+
 BOOST_AUTO_TEST_CASE(shapes_that_do_not_match_are_refused) {
   const auto refused = [&](const Loss& loss, const Tensor& x, const Tensor& y, const std::string& why) {
     BOOST_CHECK_EXCEPTION(run(loss, x, y), Error, [&](const Error& error) {
