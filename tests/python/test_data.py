@@ -108,6 +108,12 @@ def test_mistakes(tmp_path):
         troupe.dataset(EXAMPLES / "digits.toml", "test")
     with pytest.raises(troupe.InvalidArgumentError, match="-1"):
         troupe.dataset(EXAMPLES / "digits.toml", batch=-1)
+    with pytest.raises(troupe.InvalidArgumentError, match="batch"):
+        troupe.data.csv(tmp_path / "none.csv", batch=0)
+    with pytest.raises(ValueError, match="a seed must be at least 0, not -3"):
+        troupe.dataset(EXAMPLES / "digits.toml", seed=-3)
+    with pytest.raises(ValueError, match="no epoch -1"):
+        troupe.dataset(EXAMPLES / "digits.toml").epoch(-1)
     with pytest.raises(troupe.Error, match="none.csv"):
         troupe.data.csv(tmp_path / "none.csv")
     (tmp_path / "bad.csv").write_text("1,2\n3\n")

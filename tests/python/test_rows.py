@@ -54,6 +54,12 @@ def test_rows_of_the_table(penguins):
         model.predict_rows({"island": ["Dream"], "sex": []})
     with pytest.raises(troupe.InvalidArgumentError, match="no rows"):
         model.predict_rows([])
+    for mistake, told in [("Dream", "rows are a list of dictionaries.*not 'Dream'"), (3, "not 3"), ([[1, "Dream"]], r"row 0 is \[1"),
+                          ({"body_mass_g": 3750, "island": "Dream"}, "the column 'body_mass_g' is 3750; one row is a list")]:
+        with pytest.raises(TypeError, match=told):
+            model.predict_rows(mistake)
+    with pytest.raises(ValueError, match="row 1 has inf in the column 'body_mass_g'"):
+        model.predict_rows([{}, {"body_mass_g": math.inf}])
 
 
 def test_files_and_parts(penguins):

@@ -96,7 +96,10 @@ def test_settings_of_every_type():
 
     assert as_list({"a": True, "b": 1.5, "c": 'x"\n', "d": [1, "y"], "e": {"f": np.int64(2), "g h": []}}) == [
         "a=true", "b=1.5", 'c="x\\"\\n"', 'd=[1, "y"]', 'e={ f = 2, "g h" = [] }']
+    assert as_list({"a": np.float64([1, 2.5]), "b": pathlib.Path("c/d")}) == ["a=[1.0, 2.5]", 'b="c/d"']
     assert as_list(["a=1"]) == ["a=1"]
+    with pytest.raises(TypeError, match="keys of a setting must be texts, but one is 0"):
+        as_list({"train.class_weights": {0: 1, 1: 2}})
 
 
 INTERRUPTED = f"""

@@ -14,8 +14,10 @@ Path = Union[str, "os.PathLike[str]"]
 
 def as_toml(value: Any) -> str:
     """Returns a value as run files have it."""
-    if isinstance(value, numpy.generic):
-        value = value.item()
+    if isinstance(value, (numpy.generic, numpy.ndarray)):
+        value = value.tolist()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -26,10 +28,12 @@ def as_toml(value: Any) -> str:
         return "{ " + ", ".join(f"{_key(name)} = {as_toml(one)}" for name, one in value.items()) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(as_toml(one) for one in value) + "]"
-    raise TypeError(f"a setting must be a number, text, list or dictionary, but is {value!r}")
+    raise TypeError(f"a setting must be a number, text, path, list or dictionary, but is {value!r}")
 
 
-def _key(name: str) -> str:
+def _key(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the keys of a setting must be texts, but one is {name!r}; values in the order of classes are a list")
     return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else json.dumps(name)
 
 

@@ -30,6 +30,8 @@ class Dataset:
     """
 
     def __init__(self, samples: _troupe.Samples, batch: int, shuffle: Optional[bool], seed: Optional[int]):
+        if seed is not None and seed < 0:
+            raise ValueError(f"a seed must be at least 0, not {seed}")
         self._samples = samples
         self._batches = samples.batches(batch, shuffle, seed)
         self._next_epoch = 0
@@ -54,6 +56,11 @@ class Dataset:
 
     def epoch(self, number: int) -> Iterator[dict[str, Any]]:
         """Returns the batches of an epoch, which are the same each time. Epochs are counted from 0."""
+        if number < 0:
+            raise ValueError(f"epochs are counted from 0, so there is no epoch {number}")
+        return self._epoch(number)
+
+    def _epoch(self, number: int) -> Iterator[dict[str, Any]]:
         for i in range(len(self)):
             yield self._batches.at(number * len(self) + i)
 
@@ -78,7 +85,7 @@ def files(paths: Union[Path, Sequence[Path]], *, format: Optional[str] = None, b
     """Opens files of samples: csv, idx, npy, npz, tfrecord, images and so on, by their endings unless `format` says it. `keys` are
     those that [data] of a run file has, such as label="last", delimiter=";", read="stream", map={"image": "image / 16.0"}."""
     names = [os.path.abspath(path) for path in as_paths(paths)]
-    data: Mapping[str, Any] = {"format": format or _format_of(names[0]), "train": names, "batch": batch or 1, **keys}
+    data: Mapping[str, Any] = {"format": format or _format_of(names[0]), "train": names, "batch": batch, **keys}
     text = "[data]\n" + "".join(f"{key} = {as_toml(value)}\n" for key, value in data.items()) + _MODEL
     return Dataset(_troupe.Samples.parse(text, "train", ".", [], "samples"), batch, shuffle, seed)
 

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from typing import Any, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy
 
@@ -11,6 +12,7 @@ from . import _troupe
 from ._troupe import DType
 
 _DEFAULT = "serving_default"
+_ROWS = "a list of dictionaries, a dictionary of columns, or a DataFrame"
 
 
 class ModelTensor(NamedTuple):
@@ -138,12 +140,30 @@ def _rows_of(rows: Any, known: dict[str, RowColumn]) -> Iterator[dict[str, Any]]
     if hasattr(rows, "to_dict"):  # a DataFrame
         rows = rows.to_dict("records")
     if isinstance(rows, Mapping):
-        counts = {name: len(values) for name, values in rows.items()}
-        if len(set(counts.values())) > 1:
-            raise ValueError(f"the columns have different numbers of rows: {counts}")
-        rows = [dict(zip(rows, values)) for values in zip(*rows.values())]
-    for row in rows:
-        yield {str(name): _plain(value, known.get(name)) for name, value in row.items()}
+        rows = _columns_of(rows)
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise TypeError(f"rows are {_ROWS}, not {rows!r}")
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise TypeError(f"rows are {_ROWS}, but row {number} is {row!r}")
+        yield {str(name): _finite(_plain(value, known.get(name)), name, number) for name, value in row.items()}
+
+
+def _columns_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns the rows of a dictionary of columns."""
+    for name, values in columns.items():
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+            raise TypeError(f"rows are {_ROWS}, but the column {name!r} is {values!r}; one row is a list of one dictionary")
+    counts = {name: len(values) for name, values in columns.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(f"the columns have different numbers of rows: {counts}")
+    return [dict(zip(columns, values)) for values in zip(*columns.values())]
+
+
+def _finite(value: Any, name: Any, row: int) -> Any:
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError(f"row {row} has {value} in the column {name!r}; numbers must be finite, or NaN for a gap")
+    return value
 
 
 def _plain(value: Any, column: Optional[RowColumn]) -> Any:
