@@ -37,10 +37,18 @@ bool has_tensor_bytes(py::handle array) {
   return (fields(array).flags & wanted_flags) == wanted_flags && order != '>';
 }
 
+/// Throws what NumPy has raised; as an Error, to which callers add what the value is for, if the value is wrong.
+[[noreturn]] void throw_mistake_of_numpy() {
+  const py::error_already_set raised;
+  if (!raised.matches(PyExc_ValueError)) throw raised;
+  throw Error(
+      invalid_argument("NumPy makes no array of the value: " + py::str(raised.value()).cast<std::string>()));
+}
+
 /// Returns the array that NumPy makes of a value.
 py::object array_of_any(py::handle value) {
   PyObject* const array = Api::get().PyArray_FromAny_(value.ptr(), nullptr, 0, 0, 0, nullptr);
-  if (!array) throw py::error_already_set();
+  if (!array) throw_mistake_of_numpy();
   return py::reinterpret_steal<py::object>(array);
 }
 

@@ -4,10 +4,25 @@ namespace troupe::python {
 namespace py = pybind11;
 namespace {
 
+/// Returns whether an integer of Python is one of int64 or uint64.
+bool fits_integers(py::handle integer) {
+  int overflow = 0;
+  (void)PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  if (overflow <= 0) return overflow == 0;
+  (void)PyLong_AsUnsignedLongLong(integer.ptr());
+  const bool fits = !PyErr_Occurred();
+  PyErr_Clear();
+  return fits;
+}
+
 /// Says why an element, which NumPy took for an object of its own, is no element of a tensor.
 std::string mistake_in(py::handle element) {
   if (element.is_none()) return "None is no value of a tensor";
-  if (PyLong_Check(element.ptr()))
+  const bool is_integer = PyLong_Check(element.ptr());
+  if (PyFloat_Check(element.ptr()) || (is_integer && fits_integers(element)))
+    return "the number " + py::str(element).cast<std::string>() +
+           " stands beside texts or other values; all elements of a tensor are of one kind";
+  if (is_integer)
     return "the integer " + py::str(element).cast<std::string>() + " fits neither int64 nor uint64";
   if (PyUnicode_Check(element.ptr())) return "a text has characters that UTF-8 does not have";
   return "a value of type " + py::str(py::type::of(element).attr("__name__")).cast<std::string>() +

@@ -14,7 +14,9 @@ def test_ops_have_the_names_of_the_op_table():
 
 
 def test_what_is_no_tensor(session):
-    for value, text in ((None, "None is no value"), (2 ** 64, "fits neither int64 nor uint64"), ({"a": 1}, "of type dict is no number")):
+    for value, text in ((None, "None is no value"), (2 ** 64, "fits neither int64 nor uint64"),
+                        ([1, "a"], "the number 1 stands beside texts"), ([[1, 2], [3]], "inhomogeneous"),
+                        ({"a": 1}, "of type dict is no number")):
         with pytest.raises(troupe.InvalidArgumentError, match=text):
             troupe.constant(value)
 
