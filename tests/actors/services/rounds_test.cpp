@@ -228,8 +228,9 @@ BOOST_AUTO_TEST_CASE(a_worker_that_pushes_nothing_can_await_the_round) {
       g.add("SyncReplicasAwait", {rounds[0]}, {{"training", static_cast<int64_t>(training_id)}}),
       Output::control};
   const auto coordinator = begin(3, false);
+  const Output unwaited = push(0, false);  // before another thread reads the graph
   auto waiting = run_apart({awaited}, 0, step(1, -1));
-  for (const int64_t shard : {0, 1}) run(*main, {push(0, false)}, -3, step(1, shard));
+  for (const int64_t shard : {0, 1}) run(*main, {unwaited}, -3, step(1, shard));
   run(*main, {a}, -3, step(1, 2));
   BOOST_TEST((waiting.get().ok()));
   StepOptions second = step(2, -1);
@@ -302,13 +303,13 @@ BOOST_AUTO_TEST_CASE(a_rule_is_applied_after_those_that_it_follows) {
                {"wait", wait}}),
         Output::control};
   };
-  const Output kept = average(false), applied = average(true), a = push(0);
+  const Output kept = average(false), applied = average(true), a = push(0), unwaited = push(0, false);
   main.emplace(session());
   main->run(initializers);
   const auto coordinator = begin(3, false);
   for (const int64_t shard : {0, 1}) run(*main, {kept}, 0, step(1, shard));
   auto waiting = run_apart({applied}, 0, step(1, 2));
-  for (const int64_t shard : {0, 1}) run(*main, {push(0, false)}, -4, step(1, shard));
+  for (const int64_t shard : {0, 1}) run(*main, {unwaited}, -4, step(1, shard));
   BOOST_TEST(value_of(2) == 8.0f);
   run(*main, {a}, -4, step(1, 2));
   BOOST_TEST((waiting.get().ok()));
