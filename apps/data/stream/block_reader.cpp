@@ -49,9 +49,7 @@ Result<Dataset> BlockReader::convert(RecordReader& reader, const Block& block) c
   for (int64_t done = 0; done < block.records;) {
     TROUPE_ASSIGN(Dataset records, reader.next(block.records - done));
     const int64_t read = records.samples();
-    if (read == 0)
-      return data_loss(file + ": the file ends after record " + std::to_string(block.begin.record) + " + " +
-                       std::to_string(done) + ", but it had more when it was indexed");
+    if (read == 0) return truncated(block, static_cast<int64_t>(block.begin.record) + done);
     TROUPE_ASSIGN(const Dataset samples, in_part(std::move(records), block.first + done));
     for (ColumnBuilder& builder : builders)
       if (const Status status = builder.add(samples); !status.ok())
@@ -60,6 +58,15 @@ Result<Dataset> BlockReader::convert(RecordReader& reader, const Block& block) c
     done += read;
   }
   return finish(builders);
+}
+
+Status BlockReader::truncated(const Block& block, int64_t missing) const {
+  int64_t records = 0;
+  for (const Block& one : index_->blocks)
+    if (one.file == block.file) records += one.records;
+  return data_loss(index_->files[block.file] + ": the file was truncated while it was read: record " +
+                   std::to_string(missing + 1) + " is missing, but there were " + std::to_string(records) +
+                   " records at the start");
 }
 
 Result<Dataset> BlockReader::in_part(Dataset records, int64_t first) const {

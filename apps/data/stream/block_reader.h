@@ -34,6 +34,9 @@ class BlockReader final : public BlockSource {
  private:
   Result<RecordReader*> reader_of(uint32_t file);
   Result<Dataset> convert(RecordReader& reader, const Block& block) const;
+  /// Returns the error about a file that has lost its end since it was indexed. `missing`: the number in the file, counted from 0,
+  /// of the record of `block` that is no longer there.
+  Status truncated(const Block& block, int64_t missing) const;
   /// Returns the samples of the part among records whose first one has the number `first`.
   Result<Dataset> in_part(Dataset records, int64_t first) const;
 

@@ -1,11 +1,14 @@
 // Data sets that stay in their files: what is drawn in an epoch, how a batch follows from its step, and what is held out.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <set>
 
 #include "apps/data/load.h"
+#include "messages/env/real_disk.h"
 #include "tests/support/memory_disk.h"
 #include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
 
 namespace troupe::data::stream_test {
 namespace {
@@ -166,6 +169,26 @@ BOOST_AUTO_TEST_CASE(a_file_that_changes_after_it_was_indexed_is_refused) {
   write("c", 38, 60);
   const auto failure = data.train->batches(90, 0, false)->at(0).status();
   BOOST_TEST((failure.code() == Code::FailedPrecondition), failure.message());
+}
+
+// The rows have 8 bytes, and the file loses its end between two of them, behind what the reader has in its buffer.
+BOOST_AUTO_TEST_CASE(a_file_that_is_truncated_while_it_is_read_is_named) {
+  std::string rows;
+  for (int i = 10'000; i < 100'000; ++i) rows += std::to_string(i) + ',' + std::to_string(i % 3) + '\n';
+  const test::TemporaryFolder folder;
+  const std::string file = folder.write("x.csv", rows);
+  RealDisk real;
+  options.train = {file};
+  const auto data = value_or_throw(data::load(real, options, 1));
+  const auto batches = data.train->batches(1000, 0, false);
+  BOOST_TEST(numbers(*batches, 0).front() == 10'000);
+  std::filesystem::resize_file(file, uint64_t{8} * 50'000);
+  Status failure;
+  for (uint64_t step = 1; step < 90 && failure.ok(); ++step) failure = batches->at(step).status();
+  BOOST_TEST((failure.code() == Code::DataLoss));
+  BOOST_TEST(failure.text() == file +
+                                   ": the file was truncated while it was read: record 50001 is missing, but "
+                                   "there were 90000 records at the start");
 }
 
 BOOST_AUTO_TEST_CASE(files_without_samples_are_refused) {
