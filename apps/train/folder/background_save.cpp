@@ -18,10 +18,13 @@ Status BackgroundSave::wait() {
     folder_ = saved.folder;
     step_ = saving_step_;
     monitor_.saved(folder_, step_);
+    if (std::exchange(fails_, false))
+      print_("checkpoints are written again: that of step " + std::to_string(step_) + " is saved");
     return {};
   } catch (const Error& error) {
-    print_("the checkpoint of step " + std::to_string(saving_step_) +
-           " was not saved: " + error.status().message());
+    if (!std::exchange(fails_, true))
+      print_("the checkpoint of step " + std::to_string(saving_step_) +
+             " was not saved: " + error.status().message());
     return error.status();
   }
 }

@@ -35,6 +35,8 @@ class BackgroundSave {
   uint64_t saving_step_ = 0;
   std::string folder_;
   uint64_t step_ = 0;
+  /// Whether the last checkpoint was not saved. Of a row of failures only the first one is printed.
+  bool fails_ = false;
 };
 
 }  // namespace troupe::train
