@@ -300,6 +300,7 @@ int train(const TrainArguments& arguments) {
   options.dry_run_steps = arguments.dry_run_steps;
   options.stop = &stop_on_signals();
   const bool terminal = isatty(STDOUT_FILENO) != 0;
+  options.warning = [](const std::string& line) { std::fprintf(stderr, "troupe: %s\n", line.c_str()); };
   if (!arguments.quiet && !arguments.run.json) show_progress(options, terminal);
   auto watched = WatchedTraining::begin(*config, options);
   if (!watched) return failed(watched.status(), arguments.run.json);

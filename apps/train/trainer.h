@@ -40,6 +40,8 @@ struct TrainerOptions {
   std::function<bool()> lost = {};
   const std::atomic<bool>* stop = nullptr;  ///< if set to true, the run saves and ends after the current step
   std::function<void(const std::string&)> line;  ///< if not empty, receives lines of text for the user
+  /// If not empty, receives in place of `line` what a user must know even if the other lines are not wanted: data are damaged.
+  std::function<void(const std::string&)> warning = {};
   /// If not empty, receives lines that describe the progress, one per interval at most.
   std::function<void(const std::string&)> progress;
   std::chrono::nanoseconds progress_interval = std::chrono::milliseconds(200);

@@ -238,7 +238,7 @@ class Run {
       print("there is no checkpoint yet: the run starts from the beginning");
       return folder_->forget_metrics_after(0);
     }
-    for (const auto& damage : checkpoint.skipped) print("skipped a damaged checkpoint: " + damage);
+    for (const auto& damage : checkpoint.skipped) warn("skipped a damaged checkpoint: " + damage);
     TROUPE_RETURN_IF_FAILED(follow(checkpoint));
     if (stops_early(config_.train, progress_, per_epoch())) result_.ending = Ending::EarlyStopped;
     print("resumed " + folder_->path() + " at step " + std::to_string(progress_.step));
@@ -516,6 +516,12 @@ class Run {
     for (const auto& [name, value] : evaluate()) result_.evaluation.emplace_back("valid/" + name, value);
     built_.session().close();
     if (folder_) folder_->forget();
+  }
+
+  void warn(const std::string& line) const {
+    if (!options_.warning) return print(line);
+    monitor_.note(line);
+    options_.warning(line);
   }
 
   void print(const std::string& line) const {

@@ -97,6 +97,21 @@ BOOST_AUTO_TEST_CASE(the_state_of_the_last_step_is_saved_once) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_quiet_run_says_which_damaged_checkpoint_it_skips) {
+  output_of(run("train", "kept",
+                set({"train.max_steps=4", "train.checkpoint={every=\"2 steps\", keep=5}",
+                     "train.early_stop.keep_best=false"})));
+  for (const auto& entry : fs::directory_iterator(path("kept") + "/001/checkpoints"))
+    if (const fs::path manifest = entry.path() / "manifest.json";
+        entry.path().filename().string().ends_with("round-4"))
+      fs::resize_file(manifest, fs::file_size(manifest) - 20);
+  const std::string output = output_of(
+      run("train", "kept",
+          set({"train.max_steps=6", "train.early_stop.keep_best=false"}, {"--resume", "auto", "-q"})));
+  BOOST_TEST(output.find("troupe: skipped a damaged checkpoint: ") != std::string::npos, output);
+  BOOST_TEST(output.find("resumed") == std::string::npos, output);
+}
+
 BOOST_AUTO_TEST_CASE(a_run_that_cannot_go_on_keeps_its_files) {
   output_of(run("train", "kept", set({"train.max_epochs=1"})));
   const std::string top = path("kept"), earlier = top + "/001/config.toml";
