@@ -49,6 +49,14 @@ Row<Options> label_smoothing() {
           {.range = {.low = 0, .high = 1, .below = true}}};
 }
 
+template <class Options>
+Row<Options> reduction() {
+  return {"reduction",
+          &Options::reduction,
+          "mean or sum of the losses of the samples, or none: the losses themselves; default: mean",
+          {.choices = "mean|sum|none"}};
+}
+
 constexpr Range strictly_between(double low, double high) {
   return {.low = low, .high = high, .above = true, .below = true};
 }
@@ -60,41 +68,47 @@ std::vector<LayerType> score_types() {
       score_type("accuracy", nn::accuracy),
       score_type<nn::BinaryCrossEntropy>(
           "binary_cross_entropy",
-          {label_smoothing<nn::BinaryCrossEntropy>(), class_weights<nn::BinaryCrossEntropy>()},
+          {label_smoothing<nn::BinaryCrossEntropy>(), class_weights<nn::BinaryCrossEntropy>(),
+           reduction<nn::BinaryCrossEntropy>()},
           nn::binary_cross_entropy),
-      score_type("cosine_distance", nn::cosine_distance),
+      score_type<nn::Loss>("cosine_distance", {reduction<nn::Loss>()}, nn::cosine_distance),
       score_type<nn::Focal>("focal_loss",
                             {{"gamma",
                               &nn::Focal::gamma,
                               "how much less certain samples count; default: 2",
                               {.range = {.low = 0}}},
-                             class_weights<nn::Focal>()},
+                             class_weights<nn::Focal>(),
+                             reduction<nn::Focal>()},
                             nn::focal_loss),
-      score_type("hinge", nn::hinge),
+      score_type<nn::Loss>("hinge", {reduction<nn::Loss>()}, nn::hinge),
       score_type<nn::Huber>("huber",
                             {{"delta",
                               &nn::Huber::delta,
                               "the error from which on it counts linearly; default: 1",
-                              {.range = {.low = 0, .above = true}}}},
+                              {.range = {.low = 0, .above = true}}},
+                             reduction<nn::Huber>()},
                             nn::huber),
-      score_type("kl_divergence", nn::kl_divergence),
-      score_type("log_cosh", nn::log_cosh),
-      score_type("mean_absolute_error", nn::mean_absolute_error),
-      score_type("mean_absolute_percentage_error", nn::mean_absolute_percentage_error),
-      score_type("mean_squared_error", nn::mean_squared_error),
-      score_type("mean_squared_log_error", nn::mean_squared_log_error),
-      score_type("poisson_loss", nn::poisson_loss),
+      score_type<nn::Loss>("kl_divergence", {reduction<nn::Loss>()}, nn::kl_divergence),
+      score_type<nn::Loss>("log_cosh", {reduction<nn::Loss>()}, nn::log_cosh),
+      score_type<nn::Loss>("mean_absolute_error", {reduction<nn::Loss>()}, nn::mean_absolute_error),
+      score_type<nn::Loss>("mean_absolute_percentage_error", {reduction<nn::Loss>()},
+                           nn::mean_absolute_percentage_error),
+      score_type<nn::Loss>("mean_squared_error", {reduction<nn::Loss>()}, nn::mean_squared_error),
+      score_type<nn::Loss>("mean_squared_log_error", {reduction<nn::Loss>()}, nn::mean_squared_log_error),
+      score_type<nn::Loss>("poisson_loss", {reduction<nn::Loss>()}, nn::poisson_loss),
       score_type<nn::Quantile>("quantile_loss",
                                {{"quantile",
                                  &nn::Quantile::quantile,
                                  "which is to be predicted; default: 0.5",
-                                 {.range = strictly_between(0, 1)}}},
+                                 {.range = strictly_between(0, 1)}},
+                                reduction<nn::Quantile>()},
                                nn::quantile_loss),
       score_type<nn::SoftmaxCrossEntropy>(
           "softmax_cross_entropy",
-          {label_smoothing<nn::SoftmaxCrossEntropy>(), class_weights<nn::SoftmaxCrossEntropy>()},
+          {label_smoothing<nn::SoftmaxCrossEntropy>(), class_weights<nn::SoftmaxCrossEntropy>(),
+           reduction<nn::SoftmaxCrossEntropy>()},
           nn::softmax_cross_entropy),
-      score_type("squared_hinge", nn::squared_hinge),
+      score_type<nn::Loss>("squared_hinge", {reduction<nn::Loss>()}, nn::squared_hinge),
       score_type<nn::TopK>(
           "top_k_accuracy",
           {{"k", &nn::TopK::k, "number of likely classes; default: 5", {.range = {.low = 1}}}},

@@ -43,10 +43,19 @@ void check_weights(std::string_view name, const ClassWeights& weights) {
     throw Error(invalid_argument(std::string(name) + ": all class_weights are 0, so that no sample counts"));
 }
 
-/// Returns the mean of the losses of the samples, each times the weight of its class.
-Output weighted_mean(const Scope& scope, std::string_view name, Output losses, const Compared& classes,
-                     const ClassWeights& weights) {
-  if (weights.empty()) return mean(scope, losses);
+/// Returns the mean of the losses of the samples, their sum, or them.
+Output reduced(const Scope& scope, std::string_view name, Output losses, const Reduction& reduction) {
+  if (reduction == "mean") return mean(scope, losses);
+  if (reduction == "sum") return sum(scope, losses);
+  if (reduction == "none") return losses;
+  throw Error(invalid_argument(std::string(name) + ": reduction is '" + reduction +
+                               "'; it must be 'mean', 'sum' or 'none'"));
+}
+
+/// Returns the losses of the samples, each times the weight of its class.
+Output weighted(const Scope& scope, std::string_view name, Output losses, const Compared& classes,
+                const ClassWeights& weights) {
+  if (weights.empty()) return losses;
   check_weights(name, weights);
   const PartialShape& shape = scope.shape(classes.predicted);
   if (const int64_t count = shape.known_rank() ? shape[1] : unknown_dim;
@@ -58,7 +67,7 @@ Output weighted_mean(const Scope& scope, std::string_view name, Output losses, c
   const Output of_samples = is_floating(scope.dtype(classes.label))
                                 ? sum(scope, mul(scope, cast(scope, classes.label, dtype), all), {-1})
                                 : gather(scope, all, classes.label);
-  return mean(scope, mul(scope, losses, of_samples));
+  return mul(scope, losses, of_samples);
 }
 
 void check_smoothing(std::string_view name, double share) {
@@ -77,6 +86,11 @@ Output smoothed_cross_entropies(const Scope& scope, std::string_view name, const
   if (share == 0) return of_labels;
   const Output of_all = neg(scope, mean(scope, log_softmax(scope, classes.predicted), -1));
   return add(scope, mul(scope, of_labels, 1 - share), mul(scope, of_all, share));
+}
+
+/// Returns max(0, 1 - predicted * (2 label - 1)) of each number.
+Output hinges(const Scope& scope, Output predicted, Output label) {
+  return relu(scope, sub(scope, 1.0, mul(scope, predicted, sub(scope, mul(scope, label, 2.0), 1.0))));
 }
 
 }  // namespace
@@ -134,33 +148,38 @@ Output number_of_classes(const Scope& scope, Output logits) {
   return gather(scope, troupe::shape(scope, logits), 1);
 }
 
-Output mean_squared_error(const Scope& scope, Output predicted, Output label) {
+Output mean_squared_error(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "mean_squared_error", predicted, label);
-  return mean(scope, square(scope, sub(scope, p, y)));
+  return reduced(scope, "mean_squared_error", square(scope, sub(scope, p, y)), options.reduction);
 }
 
-Output mean_absolute_error(const Scope& scope, Output predicted, Output label) {
+Output mean_absolute_error(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "mean_absolute_error", predicted, label);
-  return mean(scope, abs(scope, sub(scope, p, y)));
+  return reduced(scope, "mean_absolute_error", abs(scope, sub(scope, p, y)), options.reduction);
 }
 
-Output mean_absolute_percentage_error(const Scope& scope, Output predicted, Output label) {
-  const auto [p, y] = compared_numbers(scope, "mean_absolute_percentage_error", predicted, label);
+Output mean_absolute_percentage_error(const Scope& scope, Output predicted, Output label,
+                                      const Loss& options) {
+  constexpr std::string_view name = "mean_absolute_percentage_error";
+  const auto [p, y] = compared_numbers(scope, name, predicted, label);
   const Output size = maximum(scope, abs(scope, y), 1e-7);
-  return mul(scope, mean(scope, div(scope, abs(scope, sub(scope, p, y)), size)), 100.0);
+  const Output shares = div(scope, abs(scope, sub(scope, p, y)), size);
+  return mul(scope, reduced(scope, name, shares, options.reduction), 100.0);
 }
 
-Output mean_squared_log_error(const Scope& scope, Output predicted, Output label) {
+Output mean_squared_log_error(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "mean_squared_log_error", predicted, label);
   const auto log_of = [&](Output x) { return log1p(scope, relu(scope, x)); };
-  return mean(scope, square(scope, sub(scope, log_of(p), log_of(y))));
+  return reduced(scope, "mean_squared_log_error", square(scope, sub(scope, log_of(p), log_of(y))),
+                 options.reduction);
 }
 
-Output log_cosh(const Scope& scope, Output predicted, Output label) {
+Output log_cosh(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "log_cosh", predicted, label);
   const Output error = sub(scope, p, y);  // log cosh x = x + softplus(-2 x) - log 2, which cannot overflow
-  return mean(scope,
-              sub(scope, add(scope, error, softplus(scope, mul(scope, error, -2.0))), std::numbers::ln2));
+  const Output losses =
+      sub(scope, add(scope, error, softplus(scope, mul(scope, error, -2.0))), std::numbers::ln2);
+  return reduced(scope, "log_cosh", losses, options.reduction);
 }
 
 Output huber(const Scope& scope, Output predicted, Output label, const Huber& options) {
@@ -168,8 +187,9 @@ Output huber(const Scope& scope, Output predicted, Output label, const Huber& op
   const auto [p, y] = compared_numbers(scope, "huber", predicted, label);
   const Output error = abs(scope, sub(scope, p, y)), near = minimum(scope, error, options.delta);
   // near^2 / 2 + delta (error - near)
-  return mean(scope, add(scope, mul(scope, square(scope, near), 0.5),
-                         mul(scope, sub(scope, error, near), options.delta)));
+  const Output losses =
+      add(scope, mul(scope, square(scope, near), 0.5), mul(scope, sub(scope, error, near), options.delta));
+  return reduced(scope, "huber", losses, options.reduction);
 }
 
 Output quantile_loss(const Scope& scope, Output predicted, Output label, const Quantile& options) {
@@ -177,20 +197,22 @@ Output quantile_loss(const Scope& scope, Output predicted, Output label, const Q
     throw Error(invalid_argument("quantile_loss: the quantile must be between 0 and 1"));
   const auto [p, y] = compared_numbers(scope, "quantile_loss", predicted, label);
   const Output error = sub(scope, y, p);
-  return mean(scope,
-              maximum(scope, mul(scope, error, options.quantile), mul(scope, error, options.quantile - 1)));
+  const Output losses =
+      maximum(scope, mul(scope, error, options.quantile), mul(scope, error, options.quantile - 1));
+  return reduced(scope, "quantile_loss", losses, options.reduction);
 }
 
-Output poisson_loss(const Scope& scope, Output predicted, Output label) {
+Output poisson_loss(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "poisson_loss", predicted, label);
-  return mean(scope, sub(scope, exp(scope, p), mul(scope, y, p)));
+  return reduced(scope, "poisson_loss", sub(scope, exp(scope, p), mul(scope, y, p)), options.reduction);
 }
 
-Output cosine_distance(const Scope& scope, Output predicted, Output label) {
+Output cosine_distance(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "cosine_distance", predicted, label);
   const auto product = [&](Output a, Output b) { return sum(scope, mul(scope, a, b), -1); };
   const Output sizes = sqrt(scope, mul(scope, product(p, p), product(y, y)));
-  return sub(scope, 1.0, mean(scope, div(scope, product(p, y), maximum(scope, sizes, 1e-12))));
+  const Output cosines = div(scope, product(p, y), maximum(scope, sizes, 1e-12));
+  return reduced(scope, "cosine_distance", sub(scope, 1.0, cosines), options.reduction);
 }
 
 Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
@@ -198,15 +220,16 @@ Output softmax_cross_entropy(const Scope& scope, Output logits, Output label,
   constexpr std::string_view name = "softmax_cross_entropy";
   const Compared classes = compared_classes(scope, name, logits, label);
   const Output losses = smoothed_cross_entropies(scope, name, classes, options.label_smoothing);
-  return weighted_mean(scope, name, losses, classes, options.class_weights);
+  return reduced(scope, name, weighted(scope, name, losses, classes, options.class_weights),
+                 options.reduction);
 }
 
-Output kl_divergence(const Scope& scope, Output logits, Output label) {
+Output kl_divergence(const Scope& scope, Output logits, Output label, const Loss& options) {
   const Compared classes = compared_classes(scope, "kl_divergence", logits, label);
   Output losses = cross_entropies(scope, classes);
   if (is_floating(scope.dtype(classes.label)))  // a class without doubt has no entropy
     losses = add(scope, losses, sum(scope, xlogy(scope, classes.label, classes.label), -1));
-  return mean(scope, losses);
+  return reduced(scope, "kl_divergence", losses, options.reduction);
 }
 
 Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
@@ -217,7 +240,8 @@ Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
   if (is_one) {
     const Compared classes = compared_classes(scope, name, logits, label);
     const Output losses = smoothed_cross_entropies(scope, name, classes, options.label_smoothing);
-    return weighted_mean(scope, name, losses, classes, options.class_weights);
+    return reduced(scope, name, weighted(scope, name, losses, classes, options.class_weights),
+                   options.reduction);
   }
   if (!options.class_weights.empty())
     throw Error(invalid_argument(std::string(name) + ": class_weights need logits [n] or [n, 1]; found " +
@@ -226,26 +250,27 @@ Output binary_cross_entropy(const Scope& scope, Output logits, Output label,
   const double share = options.label_smoothing;
   check_smoothing(name, share);
   if (share != 0) y = add(scope, mul(scope, y, 1 - share), share / 2);
-  return mean(scope, sub(scope, softplus(scope, x), mul(scope, x, y)));
+  return reduced(scope, name, sub(scope, softplus(scope, x), mul(scope, x, y)), options.reduction);
 }
 
 Output focal_loss(const Scope& scope, Output logits, Output label, const Focal& options) {
-  const Compared classes = compared_classes(scope, "focal_loss", logits, label);
+  constexpr std::string_view name = "focal_loss";
+  const Compared classes = compared_classes(scope, name, logits, label);
   const Output entropies = cross_entropies(scope, classes);
   const Output doubt = sub(scope, 1.0, exp(scope, neg(scope, entropies)));  // 1 - p of the class
   const Output losses = mul(scope, pow(scope, maximum(scope, doubt, 1e-7), options.gamma), entropies);
-  return weighted_mean(scope, "focal_loss", losses, classes, options.class_weights);
+  return reduced(scope, name, weighted(scope, name, losses, classes, options.class_weights),
+                 options.reduction);
 }
 
-Output hinge(const Scope& scope, Output predicted, Output label) {
+Output hinge(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "hinge", predicted, label);
-  return mean(scope, relu(scope, sub(scope, 1.0, mul(scope, p, sub(scope, mul(scope, y, 2.0), 1.0)))));
+  return reduced(scope, "hinge", hinges(scope, p, y), options.reduction);
 }
 
-Output squared_hinge(const Scope& scope, Output predicted, Output label) {
+Output squared_hinge(const Scope& scope, Output predicted, Output label, const Loss& options) {
   const auto [p, y] = compared_numbers(scope, "squared_hinge", predicted, label);
-  return mean(
-      scope, square(scope, relu(scope, sub(scope, 1.0, mul(scope, p, sub(scope, mul(scope, y, 2.0), 1.0))))));
+  return reduced(scope, "squared_hinge", square(scope, hinges(scope, p, y)), options.reduction);
 }
 
 }  // namespace troupe::nn

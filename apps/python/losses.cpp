@@ -78,26 +78,34 @@ void bind_set_metrics(py::module_& module) {
 }  // namespace
 
 void bind_losses(py::module_& module) {
-  bind_score(module, "mean_squared_error", &nn::mean_squared_error);
-  bind_score(module, "mean_absolute_error", &nn::mean_absolute_error);
-  bind_score(module, "mean_absolute_percentage_error", &nn::mean_absolute_percentage_error);
-  bind_score(module, "mean_squared_log_error", &nn::mean_squared_log_error);
-  bind_score(module, "log_cosh", &nn::log_cosh);
-  bind_score(module, "huber", &nn::huber, Option{&nn::Huber::delta, "delta"});
-  bind_score(module, "quantile_loss", &nn::quantile_loss, Option{&nn::Quantile::quantile, "quantile"});
-  bind_score(module, "poisson_loss", &nn::poisson_loss);
-  bind_score(module, "cosine_distance", &nn::cosine_distance);
+  bind_score(module, "mean_squared_error", &nn::mean_squared_error,
+             Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "mean_absolute_error", &nn::mean_absolute_error,
+             Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "mean_absolute_percentage_error", &nn::mean_absolute_percentage_error,
+             Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "mean_squared_log_error", &nn::mean_squared_log_error,
+             Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "log_cosh", &nn::log_cosh, Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "huber", &nn::huber, Option{&nn::Huber::delta, "delta"},
+             Option{&nn::Huber::reduction, "reduction"});
+  bind_score(module, "quantile_loss", &nn::quantile_loss, Option{&nn::Quantile::quantile, "quantile"},
+             Option{&nn::Quantile::reduction, "reduction"});
+  bind_score(module, "poisson_loss", &nn::poisson_loss, Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "cosine_distance", &nn::cosine_distance, Option{&nn::Loss::reduction, "reduction"});
   bind_score(module, "softmax_cross_entropy", &nn::softmax_cross_entropy,
              Option{&nn::SoftmaxCrossEntropy::label_smoothing, "label_smoothing"},
-             Option{&nn::SoftmaxCrossEntropy::class_weights, "class_weights"});
-  bind_score(module, "kl_divergence", &nn::kl_divergence);
+             Option{&nn::SoftmaxCrossEntropy::class_weights, "class_weights"},
+             Option{&nn::SoftmaxCrossEntropy::reduction, "reduction"});
+  bind_score(module, "kl_divergence", &nn::kl_divergence, Option{&nn::Loss::reduction, "reduction"});
   bind_score(module, "binary_cross_entropy", &nn::binary_cross_entropy,
              Option{&nn::BinaryCrossEntropy::label_smoothing, "label_smoothing"},
-             Option{&nn::BinaryCrossEntropy::class_weights, "class_weights"});
+             Option{&nn::BinaryCrossEntropy::class_weights, "class_weights"},
+             Option{&nn::BinaryCrossEntropy::reduction, "reduction"});
   bind_score(module, "focal_loss", &nn::focal_loss, Option{&nn::Focal::gamma, "gamma"},
-             Option{&nn::Focal::class_weights, "class_weights"});
-  bind_score(module, "hinge", &nn::hinge);
-  bind_score(module, "squared_hinge", &nn::squared_hinge);
+             Option{&nn::Focal::class_weights, "class_weights"}, Option{&nn::Focal::reduction, "reduction"});
+  bind_score(module, "hinge", &nn::hinge, Option{&nn::Loss::reduction, "reduction"});
+  bind_score(module, "squared_hinge", &nn::squared_hinge, Option{&nn::Loss::reduction, "reduction"});
   bind_score(module, "accuracy", &nn::accuracy);
   bind_score(module, "top_k_accuracy", &nn::top_k_accuracy, Option{&nn::TopK::k, "k"});
   bind_set_metrics(module);

@@ -103,6 +103,18 @@ def test_losses_of_numbers(session, name):
     assert np.isfinite(session.run(getattr(nn, name)(label * 0.5, label)))
 
 
+def test_losses_of_the_samples_can_be_weighted(session):
+    predicted, label = np.array([1.0, 2.0, 5.0], np.float32), np.array([1.0, 4.0, 4.0], np.float32)
+    losses = nn.mean_squared_error(predicted, label, reduction="none")
+    assert session.run(losses).tolist() == [0, 4, 1]
+    assert session.run(troupe.ops.mean(losses * [1.0, 0.5, 4.0])) == 2
+    assert session.run(nn.huber(predicted, label, delta=1.0, reduction="sum")) == 2
+    logits = np.zeros((2, 4), np.float32)
+    assert session.run(nn.softmax_cross_entropy(logits, [0, 3], reduction="none")) == pytest.approx(np.log([4.0, 4.0]))
+    with pytest.raises(troupe.InvalidArgumentError, match="hinge: reduction is 'avg'; it must be 'mean', 'sum' or 'none'"):
+        nn.hinge(predicted, label, reduction="avg")
+
+
 def test_losses_and_metrics_of_classes(session):
     logits, label = np.array([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], np.float32), np.array([0, 2])
     assert session.run(nn.accuracy(logits, label)) == 0.5 and session.run(nn.top_k_accuracy(logits, label, k=3)) == 1

@@ -119,3 +119,32 @@ max_epochs = 30
     model = troupe.train(tmp_path / "t.toml", {"run.directory": str(tmp_path)}).load()
     given = [{name: row[name] for name in ("active", "x")} for row in rows]
     assert [word.decode() for word in model.predict_rows(given)["class"]] == [row["y"] for row in rows]
+
+
+# Rows that differ in nothing but their labels: the best probabilities are the shares of the weights.
+def test_a_column_says_how_much_each_sample_counts(tmp_path):
+    (tmp_path / "t.csv").write_text("x,weight,y\n" + "1,3,a\n1,1,b\n" * 8)
+    (tmp_path / "t.toml").write_text("""
+[data]
+format = "csv"
+train = ["t.csv"]
+header = true
+label = "y"
+label_names = "auto"
+batch = 16
+valid = { files = ["t.csv"] }
+[data.columns]
+x = "number"
+weight = { type = "number", input = "weight" }
+[model.graph]
+logits = "nn.dense(features, units=2)"
+[train]
+loss = "mean(squeeze(weight, [1]) * nn.softmax_cross_entropy(logits, label, reduction='none')) / mean(weight)"
+optimizer = { type = "adam", lr = 0.1 }
+max_epochs = 300
+""")
+    result = troupe.train(tmp_path / "t.toml", {"run.directory": str(tmp_path)})
+    of_shares = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    assert result.metrics["valid/loss"] == pytest.approx(of_shares, rel=1e-3)
+    probabilities = result.load().predict_rows([{"x": 1}])["probabilities"]     # the weight is not needed
+    assert probabilities[0] == pytest.approx([0.75, 0.25], abs=0.01)

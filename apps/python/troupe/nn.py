@@ -236,76 +236,79 @@ def restore_variables(prefix: TensorLike, variables: Optional[Sequence[Output]] 
     return _troupe.restore_variables(current_scope(prefix, variables), prefix, variables)
 
 
-# ---- Losses and metrics: the mean over the samples of what is predicted and what is true.
+# ---- Losses and metrics: the mean over the samples of what is predicted and what is true. Losses with reduction="sum" return the sum,
+# and with "none" the losses themselves: [n] for classes, and that of each number for numbers.
 
 
-def mean_squared_error(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.mean_squared_error(current_scope(predicted, label), predicted, label)
+def mean_squared_error(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.mean_squared_error(current_scope(predicted, label), predicted, label, reduction)
 
 
-def mean_absolute_error(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.mean_absolute_error(current_scope(predicted, label), predicted, label)
+def mean_absolute_error(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.mean_absolute_error(current_scope(predicted, label), predicted, label, reduction)
 
 
-def mean_absolute_percentage_error(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.mean_absolute_percentage_error(current_scope(predicted, label), predicted, label)
+def mean_absolute_percentage_error(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.mean_absolute_percentage_error(current_scope(predicted, label), predicted, label, reduction)
 
 
-def mean_squared_log_error(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.mean_squared_log_error(current_scope(predicted, label), predicted, label)
+def mean_squared_log_error(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.mean_squared_log_error(current_scope(predicted, label), predicted, label, reduction)
 
 
-def log_cosh(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.log_cosh(current_scope(predicted, label), predicted, label)
+def log_cosh(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.log_cosh(current_scope(predicted, label), predicted, label, reduction)
 
 
-def huber(predicted: TensorLike, label: TensorLike, delta: float = 1.0) -> Output:
-    return _troupe.huber(current_scope(predicted, label), predicted, label, delta)
+def huber(predicted: TensorLike, label: TensorLike, delta: float = 1.0, reduction: str = "mean") -> Output:
+    return _troupe.huber(current_scope(predicted, label), predicted, label, delta, reduction)
 
 
-def quantile_loss(predicted: TensorLike, label: TensorLike, quantile: float = 0.5) -> Output:
-    return _troupe.quantile_loss(current_scope(predicted, label), predicted, label, quantile)
+def quantile_loss(predicted: TensorLike, label: TensorLike, quantile: float = 0.5, reduction: str = "mean") -> Output:
+    return _troupe.quantile_loss(current_scope(predicted, label), predicted, label, quantile, reduction)
 
 
-def poisson_loss(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.poisson_loss(current_scope(predicted, label), predicted, label)
+def poisson_loss(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.poisson_loss(current_scope(predicted, label), predicted, label, reduction)
 
 
-def cosine_distance(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.cosine_distance(current_scope(predicted, label), predicted, label)
+def cosine_distance(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.cosine_distance(current_scope(predicted, label), predicted, label, reduction)
 
 
 def softmax_cross_entropy(
-    logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = ()
+    logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = (), reduction: str = "mean"
 ) -> Output:
     """`label` holds classes [n], or probabilities [n, classes]. A sample counts by the weight of its class, if there are weights. Logits
     [n, 1] are those of class 1 of two."""
-    return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights)
+    return _troupe.softmax_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights, reduction)
 
 
-def kl_divergence(logits: TensorLike, label: TensorLike) -> Output:
+def kl_divergence(logits: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
     """How far softmax(logits) is from the labels, which are probabilities [n, classes]."""
-    return _troupe.kl_divergence(current_scope(logits, label), logits, label)
+    return _troupe.kl_divergence(current_scope(logits, label), logits, label, reduction)
 
 
 def binary_cross_entropy(
-    logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = ()
+    logits: TensorLike, label: TensorLike, label_smoothing: float = 0.0, class_weights: Sequence[float] = (), reduction: str = "mean"
 ) -> Output:
     """`class_weights` are those of the classes 0 and 1."""
-    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights)
+    return _troupe.binary_cross_entropy(current_scope(logits, label), logits, label, label_smoothing, class_weights, reduction)
 
 
-def focal_loss(logits: TensorLike, label: TensorLike, gamma: float = 2.0, class_weights: Sequence[float] = ()) -> Output:
+def focal_loss(
+    logits: TensorLike, label: TensorLike, gamma: float = 2.0, class_weights: Sequence[float] = (), reduction: str = "mean"
+) -> Output:
     """The cross entropy, of which certain samples count less (Lin et al. 2017)."""
-    return _troupe.focal_loss(current_scope(logits, label), logits, label, gamma, class_weights)
+    return _troupe.focal_loss(current_scope(logits, label), logits, label, gamma, class_weights, reduction)
 
 
-def hinge(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.hinge(current_scope(predicted, label), predicted, label)
+def hinge(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.hinge(current_scope(predicted, label), predicted, label, reduction)
 
 
-def squared_hinge(predicted: TensorLike, label: TensorLike) -> Output:
-    return _troupe.squared_hinge(current_scope(predicted, label), predicted, label)
+def squared_hinge(predicted: TensorLike, label: TensorLike, reduction: str = "mean") -> Output:
+    return _troupe.squared_hinge(current_scope(predicted, label), predicted, label, reduction)
 
 
 def accuracy(logits: TensorLike, label: TensorLike) -> Output:

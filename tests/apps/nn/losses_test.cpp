@@ -16,6 +16,12 @@ namespace {
 using Loss = std::function<Output(const Scope&, Output, Output)>;
 using Numbers = std::vector<float>;
 
+/// Returns the loss with these options.
+template <class Options>
+Loss with(Output (*loss)(const Scope&, Output, Output, const Options&), Options options = {}) {
+  return [=](const Scope& scope, Output x, Output y) { return loss(scope, x, y, options); };
+}
+
 const Numbers predicted = {0.5, -1, 2.5, 0}, label = {1, -2, 0.5, 0.25};
 const Numbers logits = {1, 2, -1, 0.5, -1, 0, 2, 0.25, 3, 0, 1, 0.5};
 const std::vector<int32_t> classes = {1, 2, 2, 0}, bits = {1, 0, 1, 0};
@@ -64,37 +70,98 @@ struct Samples {
 BOOST_FIXTURE_TEST_SUITE(losses, Samples)
 
 BOOST_AUTO_TEST_CASE(losses_of_numbers) {
-  check(nn::mean_squared_error, 1.328125);
-  check(nn::mean_absolute_error, 0.9375);
-  check(nn::mean_absolute_percentage_error, 150);
-  check(nn::log_cosh, 0.4774569272994995);
+  check(with(nn::mean_squared_error), 1.328125);
+  check(with(nn::mean_absolute_error), 0.9375);
+  check(with(nn::mean_absolute_percentage_error), 150);
+  check(with(nn::log_cosh), 0.4774569272994995);
   check([](auto& s, auto x, auto y) { return nn::huber(s, x, y, {.delta = 0.75}); }, 0.4609375);
-  check(nn::poisson_loss, 2.8622734546661377);
+  check(with(nn::poisson_loss), 2.8622734546661377);
   check([](auto& s, auto x, auto y) { return nn::quantile_loss(s, x, y, {.quantile = 0.9}); },
         (0.9 * 0.5 + 0.1 * 1 + 0.1 * 2 + 0.9 * 0.25) / 4);
-  BOOST_TEST(number(nn::mean_squared_log_error, Tensor::vector<float>({0.5, 1, 2.5, 0}),
+  BOOST_TEST(number(with(nn::mean_squared_log_error), Tensor::vector<float>({0.5, 1, 2.5, 0}),
                     Tensor::vector<float>({1, 2, 0.5, 0.25})) == 0.2537173628807068,
              boost::test_tools::tolerance(1e-6));
-  BOOST_TEST(number(nn::cosine_distance, matrix({1, 2, 0.5, -1, 2, 0.25, 1, 1}, 2),
+  BOOST_TEST(number(with(nn::cosine_distance), matrix({1, 2, 0.5, -1, 2, 0.25, 1, 1}, 2),
                     matrix({1, 0, 0.5, -1, -1, 3, 2, 1}, 2)) == 0.4500548243522644,
              boost::test_tools::tolerance(1e-6));
 }
 
+/// Expects the losses of the samples, their sum and their mean.
+template <class Options>
+void check_reductions(Samples& samples, Output (*loss)(const Scope&, Output, Output, const Options&),
+                      const Tensor& x, const Tensor& y, const std::vector<double>& expected) {
+  const Tensor losses = samples.run(with(loss, Options{.reduction = "none"}), x, y);
+  BOOST_TEST_REQUIRE(losses.elements() == static_cast<int64_t>(expected.size()));
+  double sum = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    BOOST_TEST(losses.as<float>()[i] == expected[i], boost::test_tools::tolerance(1e-5));
+    sum += expected[i];
+  }
+  const auto count = static_cast<double>(expected.size());
+  BOOST_TEST(samples.number(with(loss, Options{.reduction = "sum"}), x, y) == sum,
+             boost::test_tools::tolerance(1e-5));
+  BOOST_TEST(samples.number(with(loss), x, y) == sum / count, boost::test_tools::tolerance(1e-5));
+}
+
+BOOST_AUTO_TEST_CASE(losses_of_the_samples) {
+  const Tensor x = Tensor::vector<float>(predicted), y = Tensor::vector<float>(label);
+  check_reductions(*this, nn::mean_squared_error, x, y, {0.25, 1, 4, 0.0625});
+  check_reductions(*this, nn::mean_squared_error, matrix(predicted, 2), matrix(label, 2),
+                   {0.25, 1, 4, 0.0625});
+  check_reductions(*this, nn::mean_absolute_error, x, y, {0.5, 1, 2, 0.25});
+  check_reductions(*this, nn::mean_absolute_percentage_error, x, y, {50, 50, 400, 100});
+  check_reductions(*this, nn::huber, x, y, {0.125, 0.5, 1.5, 0.03125});
+  check_reductions(*this, nn::quantile_loss, x, y, {0.25, 0.5, 1, 0.125});
+  check_reductions(*this, nn::poisson_loss, x, y,
+                   {std::exp(0.5) - 0.5, std::exp(-1) - 2, std::exp(2.5) - 1.25, 1});
+  const auto log_cosh = [](double error) { return std::log(std::cosh(error)); };
+  check_reductions(*this, nn::log_cosh, x, y, {log_cosh(0.5), log_cosh(1), log_cosh(2), log_cosh(0.25)});
+  const auto log_difference = [](double a, double b) { return std::pow(std::log1p(a) - std::log1p(b), 2); };
+  check_reductions(*this, nn::mean_squared_log_error, x, y,
+                   {log_difference(0.5, 1), 0, log_difference(2.5, 0.5), log_difference(0, 0.25)});
+  check_reductions(*this, nn::cosine_distance, matrix({1, 0, 3, 4}, 2), matrix({2, 0, 4, -3}, 2), {0, 1});
+  const Tensor ones = Tensor::vector<int32_t>(bits);
+  check_reductions(*this, nn::hinge, matrix(predicted, 1), ones, {0.5, 0, 0, 1});
+  check_reductions(*this, nn::squared_hinge, x, ones, {0.25, 0, 0, 1});
+}
+
+BOOST_AUTO_TEST_CASE(losses_of_the_samples_of_classes) {
+  const Tensor x = Tensor::vector<float>(predicted), two = matrix({0, 1, 2, 0}, 2);
+  const auto softplus = [](double number) { return std::log1p(std::exp(number)); };
+  const std::vector<double> binary = {softplus(-0.5), softplus(-1), softplus(-2.5), softplus(0)};
+  const Tensor ones = Tensor::vector<int32_t>(bits);
+  check_reductions(*this, nn::binary_cross_entropy, x, ones, binary);
+  check_reductions(*this, nn::binary_cross_entropy, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2), binary);
+  check_reductions(*this, nn::softmax_cross_entropy, two, Tensor::vector<int32_t>({1, 1}),
+                   {softplus(-1), softplus(2)});
+  check_reductions(*this, nn::kl_divergence, two, matrix({0, 1, 0, 1}, 2), {softplus(-1), softplus(2)});
+  const auto focal = [&](double number) {
+    return std::pow(1 - std::exp(-softplus(number)), 2) * softplus(number);
+  };
+  check_reductions(*this, nn::focal_loss, two, Tensor::vector<int32_t>({1, 1}), {focal(-1), focal(2)});
+  const Loss weighted = with(nn::softmax_cross_entropy, {.class_weights = {3, 2}, .reduction = "none"});
+  const Tensor losses = run(weighted, two, Tensor::vector<int32_t>({1, 0}));
+  BOOST_TEST(losses.as<float>()[0] == 2 * softplus(-1), boost::test_tools::tolerance(1e-5));
+  BOOST_TEST(losses.as<float>()[1] == 3 * softplus(-2), boost::test_tools::tolerance(1e-5));
+  BOOST_CHECK_EXCEPTION(run(with(nn::hinge, {.reduction = "max"}), x, ones), Error, [](const Error& error) {
+    return error.status().text() == "hinge: reduction is 'max'; it must be 'mean', 'sum' or 'none'";
+  });
+}
+
 BOOST_AUTO_TEST_CASE(losses_of_classes) {
-  check_classes([](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
-                0.8730875253677368);
+  check_classes(with(nn::softmax_cross_entropy), 0.8730875253677368);
   check_classes(
       [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1}); },
       0.9293375015258789);
-  check_classes([](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); }, 0.4172057509422302);
+  check_classes(with(nn::focal_loss), 0.4172057509422302);
   const Tensor of_one = Tensor::vector<float>(predicted), ones = Tensor::vector<int32_t>(bits);
-  const Loss binary = [](auto& s, auto a, auto b) { return nn::binary_cross_entropy(s, a, b); };
+  const Loss binary = with(nn::binary_cross_entropy);
   for (const Tensor& x : {of_one, matrix(predicted, 1)}) {
     BOOST_TEST(number(binary, x, ones) == 0.3898438811302185, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(number(binary, x, Tensor::vector<float>({1, 0, 1, 0})) == 0.3898438811302185,
                boost::test_tools::tolerance(1e-6));
-    BOOST_TEST(number(nn::hinge, x, ones) == 0.375, boost::test_tools::tolerance(1e-6));
-    BOOST_TEST(number(nn::squared_hinge, x, ones) == 0.3125, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(number(with(nn::hinge), x, ones) == 0.375, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(number(with(nn::squared_hinge), x, ones) == 0.3125, boost::test_tools::tolerance(1e-6));
   }
   const Loss smooth = [](auto& s, auto a, auto b) {
     return nn::binary_cross_entropy(s, a, b, {.label_smoothing = 0.2});
@@ -107,7 +174,7 @@ BOOST_AUTO_TEST_CASE(losses_of_classes) {
           of_one, ones),
       Error);
   const Tensor shares = matrix({0.2f, 0.3f, 0.5f, 0, 0.5f, 0.5f, 1, 0, 0, 0.25f, 0.25f, 0.5f}, 3);
-  BOOST_TEST(number(nn::kl_divergence, matrix(logits, 3), shares) == 0.85745615,
+  BOOST_TEST(number(with(nn::kl_divergence), matrix(logits, 3), shares) == 0.85745615,
              boost::test_tools::tolerance(1e-5));
   // Several labels for each sample.
   BOOST_TEST(number(binary, matrix(predicted, 2), matrix({1, 0, 1, 0}, 2)) == 0.3898438811302185,
@@ -126,12 +193,11 @@ void check_labels_of_type(Samples& samples) {
                samples.number(loss, x, Tensor::vector<int32_t>(labels)));
   };
   const std::vector<Loss> losses = {
-      [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
+      with(nn::softmax_cross_entropy),
       [](auto& s, auto x, auto y) {
         return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1, .class_weights = {1, 2}});
       },
-      [](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); },
-      [](auto& s, auto x, auto y) { return nn::binary_cross_entropy(s, x, y); }, nn::accuracy};
+      with(nn::focal_loss), with(nn::binary_cross_entropy), nn::accuracy};
   for (const Loss& loss : losses) check(loss, samples.matrix(predicted, 1), bits);
   if (std::is_same_v<T, bool>) return;
   check(losses[0], samples.matrix(logits, 3), classes);
@@ -151,9 +217,9 @@ BOOST_AUTO_TEST_CASE(labels_have_any_type_of_integers) {
 
 BOOST_AUTO_TEST_CASE(labels_that_no_class_has_are_refused) {
   const std::vector<Loss> losses = {
-      [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y); },
+      with(nn::softmax_cross_entropy),
       [](auto& s, auto x, auto y) { return nn::softmax_cross_entropy(s, x, y, {.label_smoothing = 0.1}); },
-      [](auto& s, auto x, auto y) { return nn::focal_loss(s, x, y); }, nn::kl_divergence};
+      with(nn::focal_loss), with(nn::kl_divergence)};
   const auto is_explained = [](const Error& error) {
     return std::string(error.what()).find("labels") != std::string::npos;
   };
@@ -241,7 +307,7 @@ BOOST_AUTO_TEST_CASE(shapes_that_do_not_match_are_refused) {
       return std::string(error.what()).find(why) != std::string::npos;
     });
   };
-  refused(nn::mean_squared_error, matrix(predicted, 2), Tensor::vector<float>({1, 2}),
+  refused(with(nn::mean_squared_error), matrix(predicted, 2), Tensor::vector<float>({1, 2}),
           "mean_squared_error: the prediction is [2,2] and the label [2]; both must have the same shape");
   refused(nn::accuracy, matrix(logits, 3), matrix({1, 0, 1, 0}, 2),
           "the prediction is [4,3] and the label [2,2]");
