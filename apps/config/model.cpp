@@ -237,8 +237,13 @@ BuiltModel build_model(const RunConfig& config, const nn::Network& network, Symb
     definition.stage = stages.stage_of(definition, definitions);
     return scalar(network, definition, built.symbols, is_metric, diagnostics);
   };
-  built.loss = scalar_of({"loss", config.train.loss}, false,
-                         network.training() ? class_weights_argument(config.train) : "");
+  const Definition loss{"loss", config.train.loss};
+  if (is_unknown_name(loss, built.symbols))
+    diagnostics.error_in(
+        loss.expression, 0,
+        "unknown loss '" + loss.expression.text + "'" + advice_on_loss(loss.expression.text, built.symbols));
+  else
+    built.loss = scalar_of(loss, false, network.training() ? class_weights_argument(config.train) : "");
   for (const auto& metric : config.train.metrics)
     if (is_unknown_name(metric, built.symbols))
       diagnostics.error_in(

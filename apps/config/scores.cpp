@@ -57,6 +57,28 @@ Row<Options> reduction() {
           {.choices = "mean|sum|none"}};
 }
 
+/// Returns whether a training can minimize a score, because it has a gradient.
+bool is_loss(std::string_view name) {
+  return name != "accuracy" && name != "top_k_accuracy" &&
+         std::ranges::find(nn::set_metrics(), name, &nn::SetMetric::name) == nn::set_metrics().end();
+}
+
+std::vector<std::string_view> names_of(const std::vector<LayerType>& types) {
+  std::vector<std::string_view> names;
+  for (const LayerType& type : types) names.push_back(type.name);
+  return names;
+}
+
+/// Returns which of `names` to write instead of `name`, or else the list of `scores`.
+std::string advice_on(const std::string& name, const std::vector<std::string_view>& names,
+                      const std::vector<std::string_view>& scores) {
+  if (std::string advice = advice_on_choice(name, names); advice.starts_with("; write \"")) return advice;
+  if (const auto near = nearest(name, names); !near.empty()) return "; write \"" + std::string(near) + '"';
+  std::string list = "; known: ";
+  for (const auto known : scores) list += (list.back() == ' ' ? "" : ", ") + std::string(known);
+  return list;
+}
+
 constexpr Range strictly_between(double low, double high) {
   return {.low = low, .high = high, .above = true, .below = true};
 }
@@ -202,13 +224,17 @@ bool is_unknown_name(const Definition& metric, const Symbols& symbols) {
 
 std::string advice_on_metric(const std::string& name) {
   const auto types = score_types();
-  std::vector<std::string_view> names;
-  for (const LayerType& type : types) names.push_back(type.name);
-  if (std::string advice = advice_on_choice(name, names); advice.starts_with("; write \"")) return advice;
-  if (const auto near = nearest(name, names); !near.empty()) return "; write \"" + std::string(near) + '"';
-  std::string list = "; known: ";
-  for (const auto known : names) list += (list.back() == ' ' ? "" : ", ") + std::string(known);
-  return list;
+  const auto names = names_of(types);
+  return advice_on(name, names, names);
+}
+
+std::string advice_on_loss(const std::string& name, const Symbols& symbols) {
+  const auto types = score_types();
+  std::vector<std::string_view> losses = names_of(types);
+  std::erase_if(losses, [](std::string_view score) { return !is_loss(score); });
+  auto names = losses;
+  for (const auto& [symbol, value] : symbols.values) names.push_back(symbol);
+  return advice_on(name, names, losses);
 }
 
 const nn::SetMetric* set_metric_of(const Definition& metric) {

@@ -15,6 +15,8 @@ bool is_unknown_name(const Definition& metric, const Symbols& symbols);
 bool lacks_result(const Definition& score, const Symbols& symbols);
 /// Returns what to write instead of the name of a metric that does not exist, such as "; write \"f1\"", or which there are.
 std::string advice_on_metric(const std::string& name);
+/// Returns the same for a loss. It may also be a name of `symbols`.
+std::string advice_on_loss(const std::string& name, const Symbols& symbols);
 
 /// Replaces a list of metrics, `metrics = ["accuracy"]`, by a table, `{ accuracy = "accuracy" }`. `root` is that of the document,
 /// which has not been checked.

@@ -7,6 +7,7 @@
 
 #include "apps/nn/activations.h"
 #include "graph/build/variables.h"
+#include "graph/ops/op_table.h"
 #include "kernels/constructors.h"
 #include "messages/values/held_by.h"
 
@@ -195,12 +196,14 @@ Output Layer::activated(Output x, const std::string& activation) const {
   const auto found = std::ranges::find(activations(), activation, &Activation::name);
   if (found != activations().end()) return found->apply(scope_, x);
   if (scope_.graph().ops()->find_constructor(activation)) return scope_.call(activation, {x});
-  std::string known;
-  for (const Activation& one : activations()) known += std::string(one.name) + ", ";
-  fail("there is no activation '" + activation +
-       "'; it must be one of linear, relu, relu6, elu, selu, leaky_relu, sigmoid, tanh, softplus, softsign, "
-       "softmax, " +
-       known + "or another op of one input");
+  std::vector<std::string_view> known = {"linear",  "relu", "relu6",    "elu",      "selu",   "leaky_relu",
+                                         "sigmoid", "tanh", "softplus", "softsign", "softmax"};
+  for (const Activation& one : activations()) known.push_back(one.name);
+  std::string list;
+  for (const std::string_view name : known) list += std::string(name) + ", ";
+  const std::string_view near = nearest(activation, known);
+  fail("there is no activation '" + activation + "'; it must be one of " + list +
+       "or another op of one input" + (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"));
 }
 
 size_t Layer::rank_of(Output x) const {

@@ -225,6 +225,15 @@ BOOST_AUTO_TEST_CASE(each_rule_between_keys_has_its_word) {
   BOOST_TEST(about("loss = \"loss", "loss = 'mean(label)'") ==
              "run.toml:17:9: loss is int32[]; it must be a scalar of a floating type; cast(..., 'float') of "
              "it is one");
+  BOOST_TEST(about("loss = \"loss", "loss = 'softmax_crossentropy'") ==
+             "run.toml:17:9: unknown loss 'softmax_crossentropy'; write \"softmax_cross_entropy\"");
+  BOOST_TEST(about("loss = \"loss", "loss = 'los'") == "run.toml:17:9: unknown loss 'los'; write \"loss\"");
+  BOOST_TEST(
+      about("loss = \"loss", "loss = 'xyz'") ==
+      "run.toml:17:9: unknown loss 'xyz'; known: binary_cross_entropy, cosine_distance, focal_loss, hinge, "
+      "huber, kl_divergence, log_cosh, mean_absolute_error, mean_absolute_percentage_error, "
+      "mean_squared_error, mean_squared_log_error, poisson_loss, quantile_loss, softmax_cross_entropy, "
+      "squared_hinge");
   BOOST_TEST(about("hidden", "hidden = 'relu(matmul(image, w2) + b1)'") ==
              "run.toml:15:34: [Add] hidden/Add: shapes [?,10] and [100] do not broadcast");
   BOOST_TEST(

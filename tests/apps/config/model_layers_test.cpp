@@ -62,8 +62,12 @@ loss = "mean(output) + l2_loss(dense_2_weights)"
   BOOST_TEST(
       wrong("units = 10,", "unit = 10,").find("model.layers.1.unit: unknown key; the nearest is 'units'") !=
       std::string::npos);
-  BOOST_TEST(wrong("\"relu\"", "\"rleu\"")
-                 .starts_with("run.toml:9:11: layer 'dense_1' (dense): there is no activation 'rleu'"));
+  BOOST_TEST(
+      wrong("\"relu\"", "\"rleu\"")
+          .starts_with("run.toml:9:11: layer 'dense_1' (dense): there is no activation 'rleu'; it must be "
+                       "one of linear, relu, relu6, "));
+  BOOST_TEST(wrong("\"relu\"", "\"rleu\"").find("or another op of one input; the nearest is 'relu'") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(segments_hold_layers_and_definitions) {
