@@ -35,17 +35,14 @@ struct InitArguments {
 /// Fails with DataLoss if the first bytes of a file are those of another form than text. A file that cannot be read is left to who
 /// reads all of it.
 Status check_is_text(Disk& disk, const std::string& path) {
-  if (data::format_of_name(path) == "jsonl")
-    return invalid_argument(path +
-                            ": init reads text with columns (.csv, .tsv, also compressed), no .jsonl; a run "
-                            "file for such a file says header = true and names its columns in data.columns");
   constexpr uint64_t first_bytes = 16;
   const auto file = data::InputFile::open(disk, path, std::nullopt);
   if (!file) return {};
   const auto bytes = (*file)->text(0, first_bytes);
   const std::string_view content = bytes ? data::content_of(*bytes) : std::string_view();
   if (content.empty()) return {};
-  return data_loss(path + ": init reads text with columns (.csv, .tsv, also compressed), but this file is " +
+  return data_loss(path +
+                   ": init reads text with columns (.csv, .tsv, .jsonl, also compressed), but this file is " +
                    std::string(content));
 }
 
@@ -117,10 +114,10 @@ void add_init_command(CLI::App& app, int& result) {
       app, "init", "Write a first run file for a table, for images or for sounds, from what they look like.",
       "troupe init people.csv --label income && troupe train people.toml");
   command
-      ->add_option(
-          "data", arguments->from,
-          "text with columns (.csv, .tsv, also compressed), or a folder that has a folder of images or "
-          "sounds for each class")
+      ->add_option("data", arguments->from,
+                   "text with columns (.csv, .tsv, .jsonl, also compressed), or a folder that has a folder "
+                   "of images or "
+                   "sounds for each class")
       ->required();
   command
       ->add_option(

@@ -27,6 +27,13 @@ bool is_text(const SurveyedColumn& column) {
   return static_cast<double>(column.words) > 1.5 * static_cast<double>(column.present);
 }
 
+/// Returns whether nearly all fields are numbers, and not only codes of classes.
+bool is_nearly_all_numbers(const SurveyedColumn& column, int64_t rows) {
+  constexpr double nearly_all = 0.9;
+  return static_cast<double>(column.numbers) >= nearly_all * static_cast<double>(column.present) &&
+         (column.integers < column.numbers || !is_category(column, rows));
+}
+
 /// Returns whether the whole numbers are all different and count the rows.
 bool counts_rows(const SurveyedColumn& column, int64_t rows) {
   return column.all_integers() && column.present == rows && rows > 1 &&
@@ -78,6 +85,11 @@ void FirstColumns::sort(const SurveyedColumn& column) {
     (column.missing > 0 ? gaps_ : numbers_).push_back(&column);
   else if (column.all_times())
     times_.push_back({&column, {}});
+  else if (is_nearly_all_numbers(column, survey_.rows))
+    left_out_.emplace_back(
+        column.name, fmt::format("{} of {} values are finite numbers, but not {}; with an empty field in its "
+                                 "place the column is numbers with gaps",
+                                 column.numbers, column.present, quoted(column.no_number)));
   else if (column.all_images())
     left_out_.emplace_back(column.name,
                            "paths of images; type = \"image\" reads them, and data.map decodes them");

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "apps/config/diagnostics.h"
+#include "apps/data/convert/convert.h"
 #include "apps/data/table_column.h"
 #include "apps/runs/first_columns.h"
 #include "apps/runs/first_file_parts.h"
@@ -114,11 +115,12 @@ class Writer {
       predicts_ = has_classes(label(), survey_.rows) ? Prediction::Class : Prediction::Numbers;
     for (const SurveyedColumn* const label : labels_)
       if (predicts_ != Prediction::Class && !label->all_numbers())
-        return invalid_argument(
-            fmt::format("{}: the label '{}' has {} different words in {} rows, {}; --label names another",
-                        facts_.path, label->name, label->values.size(), survey_.rows,
-                        labels_.size() > 1 ? "but where there are several labels, all must be numbers"
-                                           : "too many for classes, and not all are numbers"));
+        return invalid_argument(fmt::format(
+            "{}: the label '{}' has {} different words in {} rows, {}; --label names another", facts_.path,
+            label->name, label->values.size(), survey_.rows,
+            labels_.size() > 1
+                ? "but where there are several labels, all must be numbers"
+                : "too many for classes, and not all are numbers, such as " + quoted(label->no_number)));
     return {};
   }
 
@@ -152,7 +154,9 @@ class Writer {
   std::string data(const std::string& window) const {
     std::string text = "[data]\nformat = \"csv\"\ntrain = [" + quoted(facts_.path) + "]\n";
     if (survey_.has_header) {
-      text += "header = true                        # the first row has the names of the columns\n";
+      text += fmt::format("{:<36} # {} the names of the columns\n", "header = true",
+                          data::format_of_name(facts_.path) == "jsonl" ? "the members of the objects have"
+                                                                       : "the first row has");
     } else {
       SurveyedColumns all;
       for (const SurveyedColumn& column : survey_.columns) all.push_back(&column);

@@ -4,10 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "apps/data/convert/convert.h"
 #include "apps/data/csv/csv_layout.h"
 #include "apps/data/csv/csv_lines.h"
 #include "apps/data/csv/csv_row.h"
+#include "apps/data/csv/json_rows.h"
 #include "apps/data/file_content.h"
+#include "kernels/ops/strings/utf8.h"
 
 namespace troupe::data {
 namespace {
@@ -17,32 +20,74 @@ constexpr size_t first_rows = 20;
 
 using Fields = std::vector<std::string>;
 
-Fields fields_of(std::string_view line, const TableForm& form) {
-  CsvRow row(form.delimiter, form.has_quotes);
-  row.set(line);
-  Fields fields;
-  while (!row.at_end()) fields.emplace_back(row.next_field());
-  return fields;
-}
+bool is_json(const std::string& path) { return format_of_name(path) == "jsonl"; }
 
-bool is_blank(std::string_view row) { return row.find_first_not_of(" \t\r") == std::string_view::npos; }
+/// The rows of a file, without blank lines. Of lines that are objects of JSON the first row has the names of the members.
+class TableRows {
+ public:
+  TableRows(std::shared_ptr<InputFile> file, const std::string& path, const TableForm& form)
+      : path_(path), lines_(std::move(file), form.delimiter, form.has_quotes && !is_json(path)),
+        row_(form.delimiter, form.has_quotes || is_json(path)) {
+    if (is_json(path)) json_.emplace(form.delimiter, std::vector<std::string>(), true);
+  }
 
-/// Returns the first rows that are not empty.
+  Result<std::optional<Fields>> next() {
+    if (first_object_) return std::exchange(first_object_, std::nullopt);
+    for (;;) {
+      TROUPE_ASSIGN(auto line, lines_.next());
+      if (!line) return std::optional<Fields>();
+      if (line->find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      if (!is_utf8(*line))
+        return data_loss(path_ + ": row " + std::to_string(lines_.row()) + " is no text in UTF-8" +
+                         std::string(advice_on_latin1));
+      if (!json_) return std::optional(fields_of(*line));
+      const bool is_first = json_->names().empty();
+      auto row = json_->row(*line);
+      if (!row)
+        return data_loss(path_ + ": row " + std::to_string(lines_.row()) + ": " + row.status().text());
+      if (!is_first) return std::optional(fields_of(*row));
+      first_object_ = fields_of(*row);
+      return std::optional(json_->names());
+    }
+  }
+
+  bool has_bad_quotes() const { return lines_.has_bad_quotes(); }
+  /// Returns the number of the line in which the last row begins, counted from 1.
+  uint64_t row() const { return lines_.row(); }
+
+ private:
+  Fields fields_of(std::string_view line) {
+    row_.set(line);
+    Fields fields;
+    while (!row_.at_end()) fields.emplace_back(row_.next_field());
+    return fields;
+  }
+
+  const std::string path_;
+  CsvLines lines_;
+  CsvRow row_;
+  std::optional<JsonRows> json_;
+  std::optional<Fields> first_object_;  ///< the fields of the object whose names next() has returned
+};
+
+/// Returns the first rows.
 Result<std::vector<Fields>> beginning_of(Disk& disk, const std::string& path, const TableForm& form) {
   TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
-  CsvLines lines(std::move(file), form.delimiter, form.has_quotes);
+  TableRows all(std::move(file), path, form);
   std::vector<Fields> rows;
   while (rows.size() < first_rows) {
-    TROUPE_ASSIGN(const auto row, lines.next());
+    TROUPE_ASSIGN(auto row, all.next());
     if (!row) break;
-    if (!is_blank(*row)) rows.push_back(fields_of(*row, form));
+    rows.push_back(std::move(*row));
   }
   if (rows.empty()) return data_loss(path + ": the file has no rows");
   return rows;
 }
 
-/// Sets the delimiter to the one by which all rows have the same number of columns, as many as possible. Returns the first rows.
+/// Sets the delimiter of a text with columns to the one by which all rows have the same number of columns, as many as possible.
+/// Returns the first rows.
 Result<std::vector<Fields>> find_delimiter(Disk& disk, const std::string& path, TableForm& form) {
+  if (is_json(path)) return beginning_of(disk, path, form);
   TROUPE_ASSIGN(auto best, beginning_of(disk, path, {.delimiter = delimiters.front(), .has_quotes = false}));
   size_t most = 0;
   for (const char delimiter : delimiters) {
@@ -126,7 +171,10 @@ void add(SurveyedColumn& column, const std::string& field, const TableForm& form
   column.times += parse_timestamp(field, form.dates).has_value();
   const std::string plain = plain_number(field, form.numbers);
   const auto number = CsvRow::number_of(plain);
-  if (!number) return;
+  if (!number) {
+    if (column.no_number.empty()) column.no_number = field;
+    return;
+  }
   column.points += plain.find('.') != std::string::npos;
   column.least = column.numbers == 0 ? *number : std::min(column.least, *number);
   column.greatest = column.numbers == 0 ? *number : std::max(column.greatest, *number);
@@ -148,16 +196,15 @@ Status read_rows(Disk& disk, const std::string& path, TableSurvey& survey, Findi
   const TableForm& form = survey.form;
   findings.forms.assign(survey.columns.size(), {});
   TROUPE_ASSIGN(auto file, InputFile::open(disk, path, {}));
-  CsvLines lines(std::move(file), form.delimiter, form.has_quotes);
+  TableRows rows(std::move(file), path, form);
   for (bool is_header = survey.has_header;;) {
-    const auto line = lines.next();
-    findings.has_bad_quotes = lines.has_bad_quotes();
-    TROUPE_RETURN_IF_FAILED(line.status());
-    if (!*line) break;
-    if (is_blank(**line)) continue;
-    const Fields row = fields_of(**line, form);
+    const auto next = rows.next();
+    findings.has_bad_quotes = rows.has_bad_quotes();
+    TROUPE_RETURN_IF_FAILED(next.status());
+    if (!*next) break;
+    const Fields& row = **next;
     if (row.size() != survey.columns.size())
-      return data_loss(path + ": row " + std::to_string(lines.row()) + ": the row has " +
+      return data_loss(path + ": row " + std::to_string(rows.row()) + ": the row has " +
                        std::to_string(row.size()) + " columns, but the first row has " +
                        std::to_string(survey.columns.size()));
     if (!is_header) ++survey.rows;
@@ -177,7 +224,7 @@ Result<TableSurvey> survey_as(Disk& disk, const std::string& path, const TableFo
                               const std::vector<Fields>& beginning, Findings& findings) {
   TableSurvey survey;
   survey.form = form;
-  survey.has_header = has_header(beginning);
+  survey.has_header = is_json(path) || has_header(beginning);
   const Fields& first = beginning.front();
   for (size_t i = 0; i < first.size(); ++i)
     survey.columns.emplace_back().name = survey.has_header ? first[i] : "column_" + std::to_string(i + 1);
@@ -233,6 +280,7 @@ Result<TableSurvey> survey_with(Disk& disk, const std::string& path, bool has_qu
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path) {
   Findings findings;
   auto survey = survey_with(disk, path, true, findings);
+  if (is_json(path)) return survey;
   if (!findings.has_bad_quotes && (!survey || survey->columns.size() > 1)) return survey;
   // With the right delimiter a quote may have been open, so that a wrong one, which yields one column, was found.
   auto plain = survey_with(disk, path, false, findings);

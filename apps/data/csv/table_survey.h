@@ -20,6 +20,7 @@ struct SurveyedColumn {
   int64_t numbers = 0, integers = 0, times = 0, images = 0;  ///< how many of the present fields are such
   int64_t points = 0;                                        ///< how many of the numbers have a decimal point
   int64_t words = 0;                                         ///< in all fields together
+  std::string no_number;                                     ///< the first field that is none; empty: all are
   /// How often each field occurs, for the first most_values different ones.
   std::map<std::string, int64_t, std::less<>> values;
   double least = 0, greatest = 0, mean = 0, deviation = 0;  ///< of the numbers
@@ -48,12 +49,13 @@ struct TableSurvey {
   std::vector<SurveyedColumn> columns;
 };
 
-/// Reads a file. The delimiter is the one by which the first rows have the most columns, the same number each; the first row is
-/// a header if a column whose other fields are numbers or gaps has a word there, or if its fields are words that do not occur
-/// again. If fields begin with quotes that nothing ends, quotes are characters like others. The form of numbers and the order of
-/// dates are those with which the most columns consist of numbers or times.
-/// Fails with the error of the disk, and with DataLoss if there are no rows, or a row has another number of columns than the
-/// first.
+/// Reads a file: text with columns, or, if its name ends with .jsonl, a JSON object in each line, whose members are the columns.
+/// The delimiter is the one by which the first rows have the most columns, the same number each; the first row is a header if a
+/// column whose other fields are numbers or gaps has a word there, or if its fields are words that do not occur again. If fields
+/// begin with quotes that nothing ends, quotes are characters like others. The form of numbers and the order of dates are those
+/// with which the most columns consist of numbers or times. Fails with the error of the disk, and with DataLoss if there are no
+/// rows, or a row has another number of columns than the first, is no text in UTF-8, or is no object whose members the first one
+/// has, too.
 Result<TableSurvey> survey_table(Disk& disk, const std::string& path);
 
 }  // namespace troupe::data

@@ -406,9 +406,8 @@ class CsvReader final : public RecordReader {
   }
 
   Status not_utf8(size_t column, std::string_view field) const {
-    return data_loss(
-        place(column) + ": " + shown_field(escaped(field)) +
-        " is no text in UTF-8; if the file is in Latin-1, `iconv -f LATIN1 -t UTF-8` converts it");
+    return data_loss(place(column) + ": " + shown_field(escaped(field)) + " is no text in UTF-8" +
+                     std::string(advice_on_latin1));
   }
 
   Status bad_width(size_t columns) {

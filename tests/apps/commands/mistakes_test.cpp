@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(in_keys_and_values) {
       {"optimizer", "optimizer = 'adam'", {":18:13", "write { type = \"adam\", lr = 1e-3 }"}},
       {"optimizer", "optimizer = { type = 'SGD', lr = 1 }", {":18:22", "write \"sgd\""}},
       {"optimizer", "optimizer = { type = 'sgd', lr = 1, momentum = 0.9 }", {"write type = \"momentum\""}},
-      {"loss = \"loss", "loss = 'mse'", {":17:9", "train.loss = \"mean_squared_error\""}},
+      {"loss = \"loss", "loss = 'mse'", {":17:9", "unknown loss 'mse'; write \"mean_squared_error\""}},
       {"metrics", "metrics = ['acc']", {":19:13", "unknown metric 'acc'; write \"accuracy\""}},
       {"metrics", "metrics = ['accuracy', 'f1_score']", {":19:25", "write \"f1\""}},
       {"metrics", "metrics = ['mae']", {":19:13", "write \"mean_absolute_error\""}},

@@ -124,6 +124,49 @@ BOOST_AUTO_TEST_CASE(rare_classes_are_named) {
   BOOST_TEST(says(file, "metrics = [\"accuracy\", \"f1\", \"auc\"]"));
 }
 
+BOOST_AUTO_TEST_CASE(a_first_run_file_for_objects_trains) {
+  std::string lines;
+  for (int i = 0; i < 100; ++i)
+    lines += fmt::format("{{\"size\": {}.5, \"place\": \"{}\", \"open\": {}, \"y\": \"{}\"}}\n", i * 7 % 50,
+                         i % 3 == 0 ? "a, \\\"b\\\"" : "c", i % 2 == 0 ? "true" : "false",
+                         i * 7 % 50 < 25 ? "low" : "high");
+  write("things.jsonl", lines + '\n');
+  const std::string file = folder.path() + "/things.toml";
+  output_of({"init", folder.path() + "/things.jsonl", "-o", file});
+  const std::string text = value_or_throw(read_file(disk, file, 10'000));
+  BOOST_TEST(says(text, "header = true                        # the members of the objects have the names"),
+             text);
+  BOOST_TEST(says(text, "place = \"category\"   # 2 different values"), text);
+  const std::string trained = output_of(
+      {"train", file, "--set", "run.directory=" + folder.path() + "/runs", "--set", "train.max_epochs=40"});
+  BOOST_TEST(says(trained, "valid/accuracy 1"), trained);
+  write("wrong.jsonl", "{\"a\": 1, \"y\": 2}\n{\"b\": 1}\n");
+  BOOST_TEST(says(output_of({"init", folder.path() + "/wrong.jsonl", "-o", file, "--force"}, 3),
+                  "wrong.jsonl: row 2: the member 'b' is no column; the columns are a, y"));
+}
+
+BOOST_AUTO_TEST_CASE(a_column_of_numbers_with_a_word_is_no_category) {
+  std::string table = "size,weight,y\n";
+  for (int i = 0; i < 40; ++i)
+    table += fmt::format("{},{}.25,{}\n", i == 7 ? "inf" : std::to_string(i * i), i, i % 3);
+  MemoryDisk memory;
+  memory.write("/t.csv", table);
+  const std::string file = value_or_throw(
+      runs::first_run_file(value_or_throw(data::survey_table(memory, "/t.csv")), {"/t.csv", "t", "t.toml"}));
+  BOOST_TEST(
+      says(file,
+           "# left out: \"size\": 39 of 40 values are finite numbers, but not \"inf\"; with an empty field "
+           "in its place the column is numbers with gaps"),
+      file);
+  BOOST_TEST(says(file, "numbers = { type = \"number\", columns = [\"weight\"]"), file);
+}
+
+BOOST_AUTO_TEST_CASE(a_table_in_another_encoding_is_refused) {
+  write("old.csv", "name,y\nM\xfcller,1\nMaier,2\n");
+  BOOST_TEST(says(output_of({"init", folder.path() + "/old.csv", "-o", folder.path() + "/old.toml"}, 3),
+                  "old.csv: row 2 is no text in UTF-8; if the file is in Latin-1, `iconv"));
+}
+
 BOOST_AUTO_TEST_CASE(a_first_run_file_for_a_series_trains) {
   const std::string file = folder.path() + "/sunspots.toml";
   output_of(
