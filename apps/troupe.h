@@ -39,6 +39,7 @@
 #include "apps/samples.h"
 #include "apps/trace/trace_json.h"
 #include "apps/training.h"
+#include "apps/variable_files.h"
 #include "graph/build/control_flow.h"
 #include "graph/build/custom_gradient.h"
 #include "graph/build/functional.h"

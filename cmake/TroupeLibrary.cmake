@@ -83,6 +83,7 @@ set(TROUPE_PUBLIC_HEADERS
   apps/samples.h
   apps/trace/trace_json.h
   apps/training.h
+  apps/variable_files.h
   apps/troupe.h
 
   # For programs with ops, kernels and services of their own. actors/engine/role.h and messages/wire/message_reader.h need Cap'n Proto.

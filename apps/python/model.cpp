@@ -9,6 +9,7 @@
 #include "apps/python/interrupts.h"
 #include "apps/python/values.h"
 #include "apps/row_model.h"
+#include "apps/variable_files.h"
 
 namespace troupe::python {
 namespace py = pybind11;
@@ -109,6 +110,20 @@ Model load_model(const std::string& path, size_t threads, const std::vector<std:
   });
 }
 
+py::dict read_values(const std::string& path) {
+  auto values =
+      interruptible([&](const Cancellation* cancellation) { return read_variables(path, cancellation); });
+  py::dict arrays;
+  for (auto& [name, value] : values) arrays[py::str(name)] = to_array(std::move(value));
+  return arrays;
+}
+
+void write_values(const py::dict& arrays, const std::string& path) {
+  std::map<std::string, Tensor> values;
+  for (const auto& [name, array] : arrays) values.emplace(name.cast<std::string>(), to_tensor(array));
+  interruptible([&](const Cancellation* cancellation) { write_variables(values, path, cancellation); });
+}
+
 }  // namespace
 
 void bind_models(py::module_& module) {
@@ -121,6 +136,8 @@ void bind_models(py::module_& module) {
       .def("column_table", &columns_of)
       .def("run", &run_rows, py::arg("rows"));
   module.def("load", &load_model, py::arg("path"), py::arg("threads"), py::arg("tags"));
+  module.def("read_variables", &read_values, py::arg("path"));
+  module.def("write_variables", &write_values, py::arg("values"), py::arg("path"));
 }
 
 }  // namespace troupe::python

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "actors/step/step_description.h"
 #include "apps/event_writer.h"
@@ -18,45 +19,65 @@ using std::chrono::nanoseconds;
 
 double seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-void add_histogram(EventWriter& events, uint64_t step, const std::string& name, const py::object& values) {
+/// A file for TensorBoard, until it is closed.
+class EventFile {
+ public:
+  explicit EventFile(const std::string& folder) : events_(folder) {}
+
+  EventWriter& events() {
+    if (!events_) throw Error(failed_precondition("the file of events " + path_ + " is closed"));
+    return *events_;
+  }
+  const std::string& path() const { return path_; }
+  void close() { events_.reset(); }
+
+ private:
+  std::optional<EventWriter> events_;  ///< nothing once it is closed
+  const std::string path_ = events_->path();
+};
+
+void add_histogram(EventFile& file, uint64_t step, const std::string& name, const py::object& values) {
   Tensor tensor = to_tensor(values, DType::Double, Bytes::Copied);
-  events.add_histograms(step, {{name, std::move(tensor)}});
+  file.events().add_histograms(step, {{name, std::move(tensor)}});
 }
 
 void bind_event_writer(py::module_& module) {
-  py::class_<EventWriter>(module, "EventWriter",
-                          "A file for TensorBoard. Threads may use it at the same time.")
+  py::class_<EventFile>(module, "EventWriter", "A file for TensorBoard. Threads may use it at the same time.")
       .def(py::init<std::string>(), py::arg("folder"))
-      .def_property_readonly("path", [](const EventWriter& events) { return events.path(); })
+      .def_property_readonly("path", [](const EventFile& file) { return file.path(); })
       .def(
           "add_summary",
-          [](EventWriter& events, const py::bytes& summary, uint64_t step) {
-            events.add_summary(step, std::string(summary));
+          [](EventFile& file, const py::bytes& summary, uint64_t step) {
+            file.events().add_summary(step, std::string(summary));
           },
           py::arg("summary"), py::arg("step"), "Adds what an op of summaries has yielded.")
       .def(
           "add_scalar",
-          [](EventWriter& events, const std::string& name, double value, uint64_t step) {
-            events.add_scalars(step, {{name, value}});
+          [](EventFile& file, const std::string& name, double value, uint64_t step) {
+            file.events().add_scalars(step, {{name, value}});
           },
           py::arg("name"), py::arg("value"), py::arg("step"), "Adds a number.")
       .def(
           "add_histogram",
-          [](EventWriter& events, const std::string& name, const py::object& values, uint64_t step) {
-            add_histogram(events, step, name, values);
+          [](EventFile& file, const std::string& name, const py::object& values, uint64_t step) {
+            add_histogram(file, step, name, values);
           },
           py::arg("name"), py::arg("values"), py::arg("step"), "Adds how the elements are distributed.")
       .def(
           "add_profile",
-          [](EventWriter& events, const std::string& tag, const StepProfile& profile, uint64_t step) {
-            events.add_profile(step, tag, profile.step.devices);
+          [](EventFile& file, const std::string& tag, const StepProfile& profile, uint64_t step) {
+            file.events().add_profile(step, tag, profile.step.devices);
           },
           py::arg("tag"), py::arg("profile"), py::arg("step"), "Adds the profile of a step.")
-      .def("add_start", &EventWriter::add_start, py::arg("step"),
-           "Says that a training begins, or goes on, with this step.")
       .def(
-          "add_graph", [](EventWriter& events, const GraphRef& graph) { events.add_graph(graph->graph); },
-          py::arg("graph").none(false), "Adds a graph.");
+          "add_start", [](EventFile& file, uint64_t step) { file.events().add_start(step); }, py::arg("step"),
+          "Says that a training begins, or goes on, with this step.")
+      .def(
+          "add_graph", [](EventFile& file, const GraphRef& graph) { file.events().add_graph(graph->graph); },
+          py::arg("graph").none(false), "Adds a graph.")
+      .def("close", &EventFile::close, "Closes the file.")
+      .def("__enter__", [](const py::object& file) { return file; })
+      .def("__exit__", [](EventFile& file, const py::args& /*failure*/) { file.close(); });
 }
 
 void bind_node_profile(py::module_& module) {

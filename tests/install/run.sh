@@ -16,7 +16,7 @@ quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "$*"; }; }
 quietly cmake --install "$build" --prefix "$prefix"
 library=$(find "$prefix" -name libtroupe.so)
 [ -n "$library" ] || fail "no libtroupe.so is installed"
-for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/model_export.h include/troupe/row_model.h include/troupe/samples.h include/troupe/cluster_file.h include/troupe/runtime_metrics.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/c/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
+for file in bin/troupe share/man/man1/troupe.1 share/man/man1/troupe-train.1 include/troupe/troupe.h include/troupe/training.h include/troupe/model_export.h include/troupe/row_model.h include/troupe/samples.h include/troupe/variable_files.h include/troupe/cluster_file.h include/troupe/runtime_metrics.h include/troupe/inference.h include/troupe/c/troupe.h include/troupe/c/inference.h include/troupe/op.h include/troupe/service.h include/troupe/messages/values/tensor.h; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 [ -e "${library%/*}/cmake/troupe/troupeConfig.cmake" ] || fail "there is no package for find_package"

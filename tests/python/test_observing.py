@@ -46,6 +46,11 @@ def test_what_no_file_for_tensorboard_can_have(tmp_path):
         troupe.EventWriter(str(tmp_path / "file" / "logs"))
     # Several writers of one folder have files of their own.
     assert troupe.EventWriter(str(tmp_path)).path != events.path
+    with events as same:
+        same.add_scalar("loss", 0.5, 3)
+    events.close()
+    with pytest.raises(troupe.FailedPreconditionError, match="the file of events .* is closed"):
+        events.add_scalar("loss", 0.25, 4)
 
 
 def test_a_profile_says_where_the_time_went(session):

@@ -151,6 +151,33 @@ def test_variables_are_assigned(graph):
                 session.assign(mistake)
 
 
+def test_variables_of_files_are_read_and_assigned(graph, tmp_path):
+    v, w = troupe.variable([1.0, 2.0], "v"), troupe.variable(np.int64(3), "w", trainable=False)
+    with troupe.Session(graph) as session:
+        session.run(troupe.initializer())
+        checkpoint = session.save(tmp_path)
+        session.run([troupe.assign(v, [0.0, 0.0]), troupe.assign(w, np.int64(0))])
+        stored = troupe.read_variables(checkpoint)
+        assert {name: value.tolist() for name, value in stored.items()} == {"v": [1, 2], "w": 3}
+        session.assign({"v": stored["v"]})
+        assert (session.run(v).tolist(), session.run(w)) == ([1, 2], 0)
+    given = {"layer/kernel": np.arange(6, dtype=np.float32).reshape(2, 3), "words": np.array([b"a", b""], object), "n": np.int64(7)}
+    numbers = {name: value for name, value in given.items() if name != "words"}
+    for path, values in (("bundle", given), ("folder/", numbers)):
+        troupe.write_variables(values, f"{tmp_path}/{path}")
+        found = troupe.read_variables(f"{tmp_path}/{path}")
+        assert {name: value.tolist() for name, value in found.items()} == {name: value.tolist() for name, value in values.items()}
+    file = tmp_path / "weights.safetensors"
+    troupe.write_variables({"kernel": given["layer/kernel"]}, file)
+    assert troupe.read_variables(file)["kernel"].tolist() == given["layer/kernel"].tolist()
+    with pytest.raises(troupe.AlreadyExistsError):
+        troupe.write_variables({"kernel": [1.0]}, file)
+    with pytest.raises(troupe.UnimplementedError, match="string"):
+        troupe.write_variables({"words": [b"a"]}, tmp_path / "words.safetensors")
+    with pytest.raises(troupe.NotFoundError):
+        troupe.read_variables(tmp_path / "none")
+
+
 def test_a_checkpoint_is_restored_by_its_path(graph, tmp_path, monkeypatch):
     v = troupe.variable([1.0, 2.0])
     change = troupe.ops.assign_add(v, [1.0, 1.0])

@@ -56,7 +56,7 @@ from .errors import (
 )
 from .functional import case, foldl, foldr, map_fn, scan, switch_case
 from .functions import custom_gradient, py_function
-from .model import Model, RowColumn, load
+from .model import Model, RowColumn, load, read_variables, write_variables
 from .scopes import (colocate_with, control_dependencies, current_graph, device, name_scope, recomputed,
                      replica_device_setter)
 from .training import EpochReport, RunFile, TrainingProgress, TrainingResult, evaluate, predict, train
@@ -76,9 +76,9 @@ __all__ = [
     "device", "DType", "EpochReport", "Error", "errors", "evaluate", "EventWriter", "FailedPreconditionError", "float16", "float32",
     "float64", "foldl", "foldr", "gradients", "Graph", "group", "initializer", "input_queues", "int16", "int32", "int64", "int8",
     "InternalError", "InvalidArgumentError", "load", "map_fn", "Model", "name_scope", "nn", "NotFoundError", "Operation",
-    "ops", "OutOfRangeError", "Output", "PartialRun", "PermissionDeniedError", "placeholder", "predict", "py_function", "recomputed",
+    "ops", "OutOfRangeError", "Output", "PartialRun", "PermissionDeniedError", "placeholder", "predict", "py_function", "read_variables", "recomputed",
     "replica_device_setter", "report_uninitialized_variables", "ResourceExhaustedError", "RowColumn", "RunFile", "Runtime", "scan", "Scope", "Session", "StepDescription", "StepProfile", "string",
     "switch_case", "Tensor", "train", "trainable_variables", "TrainingProgress", "TrainingResult", "types", "uint16",
     "uint32", "uint64", "uint8", "UnavailableError", "UnimplementedError", "UnknownError", "variable", "variables",
-    "while_loop",
+    "while_loop", "write_variables",
 ]

@@ -190,3 +190,15 @@ def load(path: Union[str, os.PathLike[str]], threads: int = 0, tags: Sequence[st
     contains runs or such models with numbers as names, of which the newest is loaded. `threads`: how many compute, 0: one for each
     core."""
     return Model(_troupe.load(os.fspath(path), threads, list(tags)))
+
+
+def read_variables(path: Union[str, os.PathLike[str]]) -> dict[str, Any]:
+    """Reads the values of the variables in a checkpoint, as arrays by name. `path` is the folder of a checkpoint, or the newest one of a
+    run, a saved model, a .safetensors file, or the prefix of a checkpoint of TensorFlow. Session.assign() sets variables to them."""
+    return _troupe.read_variables(os.fspath(path))
+
+
+def write_variables(values: Mapping[str, Any], path: Union[str, os.PathLike[str]]) -> None:
+    """Writes arrays by name to a .safetensors file, if the path ends so, to a checkpoint in a folder, if it ends in '/', else to a
+    checkpoint of TensorFlow, whose prefix the path is."""
+    _troupe.write_variables(dict(values), os.fspath(path))
