@@ -2,6 +2,7 @@
 // default and meaning. Constants.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -37,9 +38,11 @@ enum class Kind : uint8_t {
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool above = false;  ///< excludes `low` itself
-  bool below = false;  ///< excludes `high` itself
+  bool above = false;     ///< excludes `low` itself
+  bool below = false;     ///< excludes `high` itself
+  bool infinite = false;  ///< includes infinity, if the bounds do
   bool contains(double number) const {
+    if (!std::isfinite(number) && !(infinite && std::isinf(number))) return false;
     return (above ? number > low : number >= low) && (below ? number < high : number <= high);
   }
   /// Returns a description such as "at least 1", "above 0 and below 1", or "at most 60 s" with a unit; empty if there are no

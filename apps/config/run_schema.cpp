@@ -15,6 +15,7 @@ constexpr Range between(double low, double high) { return {.low = low, .high = h
 constexpr Range inside(double low, double high) {
   return {.low = low, .high = high, .above = true, .below = true};
 }
+constexpr Range up_to_infinity{.low = 0, .above = true, .infinite = true};
 constexpr Range fraction{.low = 0, .high = 1, .below = true};
 
 // One row per key.
@@ -105,7 +106,8 @@ constexpr Key run_keys[] = {
      {.initial = "\"none\"", .choices = "none|lower|lower_and_strip_punctuation"}},
     {"data.ragged.*.max_length", Kind::Integer, "a longer row loses its last elements", {.range = at_least(1)}},
     {"data.ragged.*.dtype", Kind::Choice, "element type", {.initial = "\"int32\"", .choices = "float|double|int32|int64"}},
-    {"data.ragged.*.pad", Kind::Number, "fills the rows of a batch up to the longest one with this number"},
+    {"data.ragged.*.pad", Kind::Number, "fills the rows of a batch up to the longest one with this number",
+     {.range = {.infinite = true}}},
     {"data.bucket", Kind::Section, "batches to train on have samples of like length; reads all samples once more at the start"},
     {"data.bucket.by", Kind::String, "the ragged column whose lengths count, as they are after data.map", {.required = true}},
     {"data.bucket.bounds", Kind::Dimensions, "the greatest length of each bucket but the last, increasing",
@@ -128,7 +130,7 @@ constexpr Key run_keys[] = {
       .choices = "zeros|ones|constant|uniform|normal|truncated_normal|"
                  "glorot_uniform|glorot_normal|he_uniform|he_normal|lecun_normal|orthogonal"}},
     {"model.variables.*.value", Kind::Number, "value of every element",
-     {.required = true, .when = "init=constant"}},
+     {.required = true, .range = {.infinite = true}, .when = "init=constant"}},
     {"model.variables.*.min", Kind::Number, "lowest value", {.initial = "-0.05", .when = "init=uniform"}},
     {"model.variables.*.max", Kind::Number, "highest value", {.initial = "0.05", .when = "init=uniform"}},
     {"model.variables.*.mean", Kind::Number, "mean",
@@ -250,9 +252,9 @@ constexpr Key run_keys[] = {
     {"train.loss_scale.dynamic.grow_after", Kind::Integer, "number of updates in a row after which the scale is doubled",
      {.initial = "2000", .range = at_least(1)}},
     {"train.clip", Kind::Section, "limits the gradients of each shard, before they are averaged; inf is no limit"},
-    {"train.clip.value", Kind::Number, "the largest absolute value of an element", {.range = above(0)}},
-    {"train.clip.norm", Kind::Number, "the largest norm of the gradient of a variable", {.range = above(0)}},
-    {"train.clip.global_norm", Kind::Number, "the largest norm of all gradients together", {.range = above(0)}},
+    {"train.clip.value", Kind::Number, "the largest absolute value of an element", {.range = up_to_infinity}},
+    {"train.clip.norm", Kind::Number, "the largest norm of the gradient of a variable", {.range = up_to_infinity}},
+    {"train.clip.global_norm", Kind::Number, "the largest norm of all gradients together", {.range = up_to_infinity}},
     {"train.weight_decay", Kind::Number, "share of each weight that is added to its gradient, after clipping; of an embedding only the rows that occur in the batch",
      {.initial = "0.0", .range = at_least(0)}},
     {"train.average", Kind::Number, "decay of the moving averages of the weights, which the evaluation uses",

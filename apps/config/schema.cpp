@@ -99,11 +99,18 @@ std::vector<std::string_view> paths_of(std::span<const Key> schema) {
   return paths;
 }
 
+bool is_infinite(const Value& value) {
+  const auto* const number = value.get_if<double>();
+  const auto* const list = value.get_if<List>();
+  return (number && std::isinf(*number)) || (list && std::ranges::any_of(*list, is_infinite));
+}
+
 /// Says how a value of another kind is written: a number without quotes, a table of a type.
 std::string advice_on_value(const Key& key, const Value& value) {
   const auto* const text = value.get_if<std::string>();
   const auto* const number = value.get_if<double>();
   const bool is_numeric = key.kind == Kind::Integer || key.kind == Kind::Number;
+  if ((is_numeric || key.kind == Kind::Numbers) && is_infinite(value)) return "; it must be finite";
   if (number && key.kind == Kind::Integer && std::trunc(*number) == *number && std::abs(*number) < 1e15)
     return fmt::format("; write {}", static_cast<int64_t>(*number));
   if (text && is_numeric)

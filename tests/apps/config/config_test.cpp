@@ -363,6 +363,25 @@ BOOST_AUTO_TEST_CASE(options_are_laid_over_the_file) {
              "--set model.graph.hidden: unknown name 'imag'; the nearest is 'image'\n  relu(imag)\n       ^");
 }
 
+BOOST_AUTO_TEST_CASE(infinite_numbers_are_refused_at_their_keys) {
+  for (const std::string infinite : {"inf", "-inf"}) {
+    BOOST_TEST(mistakes(good, {"train.optimizer.lr=" + infinite}) ==
+               "--set train.optimizer.lr: train.optimizer.lr: expected a number, above 0; found " + infinite +
+                   "; it must be finite\n  " + infinite + "\n  ^");
+    BOOST_TEST(mistakes(good, {"data.scale=" + infinite})
+                   .starts_with("--set data.scale: data.scale: expected a number; found " + infinite +
+                                "; it must be finite"));
+  }
+  for (const char* const key : {"train.optimizer.epsilon", "train.weight_decay", "train.early_stop.min_delta",
+                                "model.variables.w2.stddev"})
+    BOOST_TEST(
+        mistakes(good, {std::string(key) + "=inf"}).find("found inf; it must be finite") != std::string::npos,
+        key);
+  BOOST_TEST(mistakes(good, {"train.class_weights=[1, inf]"}).find("; it must be finite") !=
+             std::string::npos);
+  BOOST_TEST(mistakes(good, {"model.variables.b1={ shape = [100], init = 'constant', value = -inf }"}) == "");
+}
+
 BOOST_AUTO_TEST_CASE(the_effective_file_means_the_same) {
   const auto config = parse(good, {"run.seed=9", "run.name=a \"b\"\\"});
   BOOST_REQUIRE(config.ok());
