@@ -56,6 +56,27 @@ Samples Samples::parse(const std::string& text, const std::string& part, const s
   return Samples(impl);
 }
 
+Samples Samples::from_tensors(const std::vector<std::pair<std::string, Tensor>>& columns) {
+  if (columns.empty()) throw Error(invalid_argument("samples need at least one column"));
+  std::vector<data::Column> all;
+  for (const auto& [name, values] : columns) {
+    if (!values.valid() || values.shape().rank() == 0)
+      throw Error(invalid_argument("the column '" + name + "' is no tensor [samples, ...]"));
+    if (name.empty() || std::ranges::find(all, name, &data::Column::name) != all.end())
+      throw Error(invalid_argument(
+          "the name of a column must differ from the others, and not be empty; found '" + name + "'"));
+    if (!all.empty() && values.shape()[0] != all.front().samples())
+      throw Error(invalid_argument("the column '" + name + "' has " + std::to_string(values.shape()[0]) +
+                                   " samples, and '" + all.front().name + "' has " +
+                                   std::to_string(all.front().samples())));
+    all.push_back({name, values});
+  }
+  const auto impl = std::make_shared<Impl>();
+  impl->batch = 32;
+  impl->set = data::in_memory(data::Dataset(std::move(all)));
+  return Samples(impl);
+}
+
 int64_t Samples::size() const { return held_by(impl_, "set of samples").set->samples(); }
 
 std::vector<SampleColumn> Samples::columns() const {

@@ -54,7 +54,7 @@ class SampleBatches {
   std::shared_ptr<Impl> impl_;
 };
 
-/// Samples of a run file. Immutable and cheap to copy; any thread.
+/// Samples of a run file, or in memory. Immutable and cheap to copy; any thread.
 class Samples {
  public:
   /// Opens the samples of a part of a run file, "train" or "valid". `settings` change values of it as --set does. Throws
@@ -65,6 +65,11 @@ class Samples {
   static Samples parse(const std::string& text, const std::string& part = "train",
                        const std::string& folder = ".", const std::vector<std::string>& settings = {},
                        const std::string& name = "run file");
+
+  /// Returns samples in memory, which share the memory of their columns, tensors [samples, ...] by name. Batches have 32 samples in
+  /// the order of the columns, unless BatchOptions says otherwise. Throws InvalidArgument if there are no columns, a name is empty or
+  /// occurs twice, or the columns have different numbers of samples.
+  static Samples from_tensors(const std::vector<std::pair<std::string, Tensor>>& columns);
 
   int64_t size() const;  ///< the number of samples
   std::vector<SampleColumn> columns() const;

@@ -91,6 +91,12 @@ std::shared_ptr<SamplesHandle> parse(const std::string& text, const std::string&
   return make_handle<SamplesHandle>(Samples::parse(text, part, folder, settings, name));
 }
 
+std::shared_ptr<SamplesHandle> from_arrays(const py::dict& arrays) {
+  std::vector<std::pair<std::string, Tensor>> columns;
+  for (const auto& [name, values] : arrays) columns.emplace_back(py::str(name), to_tensor(values));
+  return make_handle<SamplesHandle>(Samples::from_tensors(columns));
+}
+
 }  // namespace
 
 void bind_samples(py::module_& module) {
@@ -102,6 +108,7 @@ void bind_samples(py::module_& module) {
       .def_static("read", &read, py::arg("path"), py::arg("part"), py::arg("settings"))
       .def_static("parse", &parse, py::arg("text"), py::arg("part"), py::arg("folder"), py::arg("settings"),
                   py::arg("name"))
+      .def_static("from_arrays", &from_arrays, py::arg("arrays"))
       .def_property_readonly("columns", &columns_of)
       .def("__len__", [](const SamplesHandle& handle) { return handle.samples.size(); })
       .def("batches", &batches_of, py::arg("size"), py::arg("shuffle"), py::arg("seed"));

@@ -51,6 +51,23 @@ def test_tables(tmp_path):
     np.testing.assert_array_equal(everything["label"], np.arange(10) % 3)
 
 
+def test_arrays_in_memory(tmp_path):
+    images, labels = np.arange(20, dtype=np.float32).reshape(10, 2), np.arange(10)
+    samples = troupe.data.arrays({"image": images, "label": labels, "word": [f"{i}" for i in range(10)]}, batch=4)
+    assert samples.columns["image"] == (troupe.float32, (2,)) and samples.samples == 10
+    assert [batch["label"].tolist() for batch in samples] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert next(iter(samples))["word"].tolist() == [b"0", b"1", b"2", b"3"]
+    np.savez(tmp_path / "a.npz", image=images, label=labels)
+    files = troupe.data.files(tmp_path / "a.npz", batch=3, shuffle=True, seed=5)
+    shuffled = troupe.data.arrays({"image": images, "label": labels}, batch=3, shuffle=True, seed=5)
+    for ours, theirs in zip(shuffled, files, strict=True):         # the same order as that of files
+        assert ours["label"].tolist() == theirs["label"].tolist() and ours["image"][:, 0].tolist() == (2 * ours["label"]).tolist()
+    for mistake, told in [({}, "at least one column"), ({"a": 1.0}, "'a' is no tensor"), ({"": [1]}, "not be empty"),
+                          ({"a": [1, 2], "b": [1]}, "the column 'b' has 1 samples, and 'a' has 2")]:
+        with pytest.raises(troupe.InvalidArgumentError, match=told):
+            troupe.data.arrays(mistake)
+
+
 def test_columns_may_have_any_names(tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("w,loss,y\n1,2,0\n3,4,1\n")

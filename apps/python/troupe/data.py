@@ -1,4 +1,4 @@
-"""Samples batch by batch: those of run files as a training gets them, or of files."""
+"""Samples batch by batch: those of run files as a training gets them, of files, or of arrays."""
 from __future__ import annotations
 
 import os
@@ -88,6 +88,11 @@ def files(paths: Union[Path, Sequence[Path]], *, format: Optional[str] = None, b
     data: Mapping[str, Any] = {"format": format or _format_of(names[0]), "train": names, "batch": batch, **keys}
     text = "[data]\n" + "".join(f"{key} = {as_toml(value)}\n" for key, value in data.items()) + _MODEL
     return Dataset(_troupe.Samples.parse(text, "train", ".", [], "samples"), batch, shuffle, seed)
+
+
+def arrays(columns: Mapping[str, Any], *, batch: int = 32, shuffle: bool = False, seed: Optional[int] = None) -> Dataset:
+    """Makes samples of arrays [samples, ...] by name, which are not copied."""
+    return Dataset(_troupe.Samples.from_arrays(dict(columns)), batch, shuffle, seed)
 
 
 def csv(paths: Union[Path, Sequence[Path]], *, batch: int = 32, shuffle: bool = False, seed: Optional[int] = None,

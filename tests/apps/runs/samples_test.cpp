@@ -38,6 +38,22 @@ BOOST_AUTO_TEST_CASE(batches_have_the_columns_of_the_run_file) {
   BOOST_TEST(batches.at(0)[0].second.shape().text() == "[50,64]");
 }
 
+BOOST_AUTO_TEST_CASE(samples_may_be_in_memory) {
+  const Tensor label = Tensor::vector<int32_t>({3, 1, 2});
+  const Samples samples = Samples::from_tensors({{"label", label}});
+  BOOST_TEST(samples.size() == 3);
+  BOOST_TEST(labels_of(samples.batches({.size = 2}), 0) == (std::vector<int32_t>{3, 1, 2}),
+             boost::test_tools::per_element());
+  BOOST_TEST(samples.batches({.size = 2}).at(0)[0].second.data() == label.data());
+  const auto refused = [](const std::vector<std::pair<std::string, Tensor>>& columns) {
+    return test::failure_of([&] { Samples::from_tensors(columns); }).code() == Code::InvalidArgument;
+  };
+  BOOST_TEST(refused({}));
+  BOOST_TEST(refused({{"a", label}, {"a", label}}));
+  BOOST_TEST(refused({{"a", label}, {"b", Tensor::scalar(1)}}));
+  BOOST_TEST(refused({{"a", label}, {"b", label.rows(0, 2)}}));
+}
+
 BOOST_AUTO_TEST_CASE(threads_make_the_batches_of_streams) {
   const std::string table = test::project_path("examples/digits.csv");
   const auto opened = [&](const std::string& read) {
