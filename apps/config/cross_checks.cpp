@@ -25,6 +25,7 @@ class CrossChecker {
     check_variables();
     check_model();
     check_metrics();
+    check_factors();
     check_jobs();
     check_length();
     check_schedule();
@@ -52,6 +53,7 @@ class CrossChecker {
   void check_variables();
   void check_model();
   void check_metrics();
+  void check_factors();
   void check_jobs();
   void check_length();
   void check_schedule();
@@ -297,6 +299,12 @@ void CrossChecker::check_metrics() {
           diagnostics_.error(
               place, "train.metrics.loss: the name 'loss' is taken: train.loss is always reported under it");
       });
+}
+
+void CrossChecker::check_factors() {
+  const Reader train = root_.table("train");
+  if (train.has("factors") && config_.train.optimizer.type == "lbfgs")
+    error(train, "factors", "train.factors: the optimizer lbfgs changes all weights together");
 }
 
 void CrossChecker::check_jobs() {

@@ -27,6 +27,18 @@ std::string advice(const std::string& name, const std::vector<std::string_view>&
   return "; it is a variable, whose value model.variables." + name + ".trainable = false keeps";
 }
 
+/// Returns whether a name or pattern stands for a weight, as that of the weight or of its layer.
+bool means(const std::string& pattern, const nn::Weight& weight) {
+  return matches(pattern, whole_name(weight)) || (!weight.layer.empty() && matches(pattern, weight.layer));
+}
+
+double product(const std::vector<NamedFactor>& factors, const nn::Weight& weight) {
+  double result = 1;
+  for (const NamedFactor& one : factors)
+    if (means(one.name, weight)) result *= one.factor;
+  return result;
+}
+
 void check_names(const char* key, const Patterns& patterns, const std::vector<std::string_view>& names,
                  const char* kind, const RunConfig& config, Diagnostics& diagnostics) {
   const Reader model = Reader(&config.document->root()).table("model");
@@ -53,11 +65,23 @@ void check_fine_tuning(const RunConfig& config, const nn::Network& network, Diag
   all.insert(all.end(), layers.begin(), layers.end());
   check_names("freeze", config.model.freeze, layers, "layer with weights", config, diagnostics);
   check_names("init_except", config.model.init_except, all, "layer or weight", config, diagnostics);
+  const auto check = [&](const std::string& key, const std::vector<NamedFactor>& factors) {
+    for (const NamedFactor& one : factors)
+      if (std::ranges::none_of(all, [&](std::string_view name) { return matches(one.name, name); }))
+        diagnostics.error(one.place, "train.factors." + key + ": there is no layer or weight '" + one.name +
+                                         '\'' + hint(one.name, all));
+  };
+  check("lr", config.train.factors.lr);
+  check("weight_decay", config.train.factors.weight_decay);
 }
 
 bool has_stored_value(const Model& model, const nn::Weight& weight) {
-  if (model.init_from.empty() || is_one_of(model.init_except, whole_name(weight))) return false;
-  return weight.layer.empty() || !is_one_of(model.init_except, weight.layer);
+  const auto is_meant = [&](const std::string& pattern) { return means(pattern, weight); };
+  return !model.init_from.empty() && std::ranges::none_of(model.init_except, is_meant);
+}
+
+nn::UpdateFactors update_factors(const Train& train, const nn::Weight& weight) {
+  return {product(train.factors.lr, weight), product(train.factors.weight_decay, weight)};
 }
 
 }  // namespace troupe::config

@@ -116,6 +116,8 @@ constexpr Foreign keys[] = {
     {"early_stopping ", "write train.early_stop"},
     {"scheduler lr_scheduler lr_schedule ", "write train.schedule"},
     {"grad_clip clipnorm clip_norm max_grad_norm gradient_clip_val ", "write train.clip = { global_norm = 1.0 }"},
+    {"lr_mult lr_multiplier layer_decay param_groups parameter_groups ", "write train.factors.lr = { NAME = 0.1 }"},
+    {"decay_mult no_decay exclude_from_weight_decay ", "write train.factors.weight_decay = { \"*_bias\" = 0 }"},
     {"loss_scaling grad_scaler gradscaler grad_scale scale_loss dynamic_loss_scale ", "write train.loss_scale = \"dynamic\""},
     {"mixed_precision amp precision autocast fp16 half_precision ", "write cast(x, 'half') before the layers and cast(x, 'float') behind them, and train.loss_scale = \"dynamic\""},
     {"gradient_accumulation_steps accumulate_grad_batches ", "write train.micro_batches"},

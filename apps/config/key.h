@@ -63,6 +63,8 @@ struct Rules {
   /// Whether a table may be written in short, as the name of its type alone or as the list of its names. The full form takes the
   /// place of the short one before the check.
   bool short_form = false;
+  /// For a path that ends with "*": whether the names may be patterns of names, not only identifiers.
+  bool patterns = false;
   /// If not empty, such as "type=adam|momentum", the key is allowed only if another key of the same table has one of these values.
   std::string_view when = {};
 };

@@ -177,6 +177,14 @@ Replication read_replication(const Reader& replication) {
   return out;
 }
 
+std::vector<NamedFactor> read_factors(const Reader& factors) {
+  std::vector<NamedFactor> out;
+  factors.each([&](const std::string& name, SourceLocation place, const Value& value) {
+    if (const double* const factor = value.get_if<double>()) out.push_back({name, *factor, place});
+  });
+  return out;
+}
+
 Train read_train(const Reader& train) {
   Train out;
   out.loss = train.text("loss");
@@ -195,6 +203,8 @@ Train read_train(const Reader& train) {
   out.clip = {clip.optional<double>("value"), clip.optional<double>("norm"),
               clip.optional<double>("global_norm")};
   out.weight_decay = train.get<double>("weight_decay");
+  const Reader factors = train.table("factors");
+  out.factors = {read_factors(factors.table("lr")), read_factors(factors.table("weight_decay"))};
   out.micro_batches = train.get<int64_t>("micro_batches");
   out.average = train.optional<double>("average");
   out.metrics = read_definitions(train.table("metrics"));

@@ -120,6 +120,18 @@ struct Plateau {
   double factor = 0, min_factor = 0;
 };
 
+/// By what a number of the optimizer is multiplied for the layers and weights of a name.
+struct NamedFactor {
+  std::string name;  ///< or a pattern
+  double factor = 1;
+  SourceLocation place;
+};
+
+/// A layer or weight that several names match has the product of their factors.
+struct Factors {
+  std::vector<NamedFactor> lr, weight_decay;
+};
+
 /// The limits of gradients; at most one of them is set.
 struct Clip {
   std::optional<double> value, norm, global_norm;
@@ -194,6 +206,7 @@ struct Train {
   std::optional<LossScale> loss_scale;
   Clip clip;
   double weight_decay = 0;
+  Factors factors;
   int64_t micro_batches = 1;      ///< the number of parts of a shard that are computed one after the other
   std::optional<double> average;  ///< the decay of the moving averages of weights
   std::vector<Definition> metrics;

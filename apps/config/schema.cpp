@@ -214,7 +214,7 @@ void Checker::check_typed_table(const Key& section, Table& table, SourceLocation
 
 void Checker::check_any_names(const Key& key, Table& table, const std::string& path) {
   std::erase_if(table, [&](Entry& entry) {
-    if (!is_identifier(entry.key)) {
+    if (!key.rules.patterns && !is_identifier(entry.key)) {
       diagnostics_.error(
           entry.place,
           fmt::format("{}: a name consists of letters, digits and '_', and does not start with a digit",

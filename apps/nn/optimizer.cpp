@@ -37,10 +37,11 @@ class Update {
   }
 
   /// Adds the update of a variable. `gradient` is dense, or rows if the method takes them.
-  void apply(const Gradient& gradient, Output variable) {
+  void apply(const Gradient& gradient, Output variable, const UpdateFactors& factors) {
+    factors_ = factors;
     const Scope here = scope_.colocated_with(variable).with_prefix(scope_.graph().node(variable.node).name);
     Rule rule = make_rule(here, gradient, variable);
-    const double decay = decay_beside_op();
+    const double decay = decay_beside_op() * factors.weight_decay;
     if (decay == 0) return applied_.push_back(strategy_.apply(here, rule));
     // The weights decay once their gradient is there: before, others may still read them.
     const Scope after = here.with_control({{values_of(gradient).node, Output::control}});
@@ -123,7 +124,8 @@ class Update {
     }
     for (const Hyperparameter& parameter : method_.hyperparameters) {
       const double number = numbers_.find(parameter.name)->second;
-      if (parameter.input == input) return scalar_like(here, number, variable);
+      const double factor = parameter.name == decoupled_decay ? factors_.weight_decay : 1;
+      if (parameter.input == input) return scalar_like(here, number * factor, variable);
       if (parameter.name + std::string(power_suffix) == input)
         return as_type(here, strategy_.value(power(input, number)), here.dtype(variable));
     }
@@ -131,14 +133,18 @@ class Update {
     throw Error(internal("the optimizer '" + method_.name + "' has no value for the input '" + input + "'"));
   }
 
+  double constant_rate() const { return rate_.constant() * factors_.learning_rate; }
+
   Output rate(const Scope& here, Output variable) const {
-    if (rate_.is_constant()) return scalar_like(here, rate_.constant(), variable);
-    return as_type(here, current_rate_, here.dtype(variable));
+    if (rate_.is_constant()) return scalar_like(here, constant_rate(), variable);
+    const Output rate = as_type(here, current_rate_, here.dtype(variable));
+    if (factors_.learning_rate == 1) return rate;
+    return mul(here, rate, scalar_like(here, factors_.learning_rate, variable));
   }
 
   Rule decay_rule(const Scope& here, double decay, Output variable) const {
     const Output factor = rate_.is_constant()
-                              ? scalar_like(here, rate_.constant() * decay, variable)
+                              ? scalar_like(here, constant_rate() * decay, variable)
                               : mul(here, rate(here, variable), scalar_like(here, decay, variable));
     return {"ApplyGradientDescent", {variable}, {factor, identity(here, variable)}, {}};
   }
@@ -169,11 +175,23 @@ class Update {
   const LearningRate& rate_;
   Output first_;
   ReplicationStrategy& strategy_;
-  Output current_rate_;  ///< a float scalar, if the rate is not constant
+  Output current_rate_;    ///< a float scalar, if the rate is not constant
+  UpdateFactors factors_;  ///< of the variable whose update is being added
   std::map<std::string, Power> powers_;
   std::optional<Output> step_;
   std::vector<Output> applied_;
 };
+
+void check_factor(const char* what, double factor, const std::string& variable) {
+  if (!std::isfinite(factor) || factor < 0)
+    throw Error(invalid_argument(std::string("the factor of the ") + what + " of '" + variable + "' is " +
+                                 std::to_string(factor) + "; it must be a finite number of at least 0"));
+}
+
+void check(const UpdateFactors& factors, const std::string& variable) {
+  check_factor("learning rate", factors.learning_rate, variable);
+  check_factor("weight decay", factors.weight_decay, variable);
+}
 
 void check(const OptimizerMethod& method, const Hyperparameter& parameter, double value) {
   if (value >= parameter.low && (parameter.below_high ? value < parameter.high : value <= parameter.high))
@@ -257,8 +275,11 @@ Output MethodOptimizer::apply_gradients(const Scope& scope, const std::vector<Va
   strategy.read_first(scope, values);
   const Scope inner = scope.with_prefix(method_.name);
   Update update(inner, method_, numbers_, rate_, gradients.front().variable, strategy);
-  for (const auto& [gradient, variable] : takes_rows() ? gradients : all_dense(inner, gradients))
-    update.apply(gradient, variable);
+  for (const auto& [gradient, variable] : takes_rows() ? gradients : all_dense(inner, gradients)) {
+    const UpdateFactors factors = factors_ ? factors_(variable) : UpdateFactors();
+    check(factors, scope.graph().node(variable.node).name);
+    update.apply(gradient, variable, factors);
+  }
   return update.finish();
 }
 

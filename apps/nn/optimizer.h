@@ -8,6 +8,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -65,6 +66,13 @@ class LearningRate {
   std::optional<Output> factor_;
 };
 
+/// By what the learning rate and the weight decay are multiplied for a variable.
+struct UpdateFactors {
+  double learning_rate = 1, weight_decay = 1;
+};
+
+using FactorsOf = std::function<UpdateFactors(Output variable)>;
+
 /// The numbers of an optimizer by name, such as {"beta1", 0.9}. A flag is 0 or 1.
 using Hyperparameters = std::map<std::string, double, std::less<>>;
 
@@ -79,7 +87,10 @@ class MethodOptimizer : public Optimizer {
   /// hyperparameter.
   MethodOptimizer(std::string_view method, LearningRate rate, const Hyperparameters& given = {});
   using Optimizer::apply_gradients;
+  /// Sets what later calls of apply_gradients() ask for the factors of each variable, which must be finite and at least 0.
+  void set_factors(FactorsOf factors) { factors_ = std::move(factors); }
   bool takes_rows() const override;
+  /// Throws InvalidArgument, too, if a factor is not allowed.
   Output apply_gradients(const Scope& scope, const std::vector<VariableGradient>& gradients,
                          ReplicationStrategy& strategy) const override;
 
@@ -87,6 +98,7 @@ class MethodOptimizer : public Optimizer {
   const OptimizerMethod& method_;
   LearningRate rate_;
   Hyperparameters numbers_;
+  FactorsOf factors_;  ///< empty: all are 1
 };
 
 // The classes below name the hyperparameters of the methods. v is the variable, g its gradient, a, b and z are slots.

@@ -49,11 +49,12 @@ class Maker {
 
   Json table(std::string_view path) const {
     const auto own = children(path);
-    if (own.size() == 1 && last_part(own[0]->path) == "*")
-      return {{"type", "object"},
-              {"propertyNames", {{"pattern", name_pattern}}},
-              {"additionalProperties", value(*own[0])}};
     Json schema = {{"type", "object"}};
+    if (own.size() == 1 && last_part(own[0]->path) == "*") {
+      if (!own[0]->rules.patterns) schema["propertyNames"] = {{"pattern", name_pattern}};
+      schema["additionalProperties"] = value(*own[0]);
+      return schema;
+    }
     add_properties(own, schema);
     return schema;
   }

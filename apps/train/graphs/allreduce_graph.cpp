@@ -27,8 +27,8 @@ class AllReduceBuilder {
     for (const int64_t shard : peers_.shards()) add_tower(shard);
     TROUPE_RETURN_IF_FAILED(builder_.status());
     const auto averages = builder_.weight_averages();
-    const auto optimizer =
-        make_replica_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
+    const auto optimizer = make_replica_optimizer(
+        config_.train, rate_factor(config_.train, builder_.with_variables()), builder_.update_factors());
     add_update(*optimizer, averages);
     add_begin();
     return std::move(result_);

@@ -30,7 +30,7 @@ Output LocalCopies::of(Output variable) {
 Output LocalCopies::add_update(const config::Train& train, const Tower& tower) {
   const Scope scope = builder_.at_shard(shard_);
   rate_factor_ = train::rate_factor(train, scope);
-  const auto optimizer = make_optimizer(train, rate_factor_);
+  const auto optimizer = make_optimizer(train, rate_factor_, builder_.update_factors());
   std::vector<Output> trained;
   for (const auto& [variable, copy] : averaged_)
     if (is_trainable(scope.graph(), variable)) trained.push_back(copy);

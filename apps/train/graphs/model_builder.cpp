@@ -101,7 +101,8 @@ Tower ModelBuilder::tower(const Scope& scope, const TowerInputs& inputs, nn::Mod
   const nn::Network network(scope, mode, [&](const nn::Weight& wanted) {
     const nn::Weight weight = with_stored_value(wanted);
     const auto split = std::ranges::find(config_.model.split, weight.name, &config::SplitWeight::name);
-    if (!stages || split == config_.model.split.end()) return use(variable(weight));
+    if (!stages || split == config_.model.split.end())
+      return with_factors(weight, use(with_factors(weight, variable(weight))));
     return split_weight(weight, split->dimension, scope, use, *stages);
   });
   network.partition_tables([this](const Shape& shape, DType dtype) { return parts_of_table(shape, dtype); });
@@ -141,11 +142,23 @@ Output ModelBuilder::variable(const nn::Weight& weight) {
   return variables_.emplace(weight.name, nn::add_variable(scope, weight)).first->second;
 }
 
+/// Notes the factors of a weight for an edge that stands for it, and returns the edge.
+Output ModelBuilder::with_factors(const nn::Weight& weight, Output edge) {
+  const nn::UpdateFactors factors = config::update_factors(config_.train, weight);
+  if (factors.learning_rate != 1 || factors.weight_decay != 1) factors_[edge] = factors;
+  return edge;
+}
+
+nn::UpdateFactors ModelBuilder::factors_of(Output variable) const {
+  const auto found = factors_.find(variable);
+  return found == factors_.end() ? nn::UpdateFactors() : found->second;
+}
+
 /// Returns the parts of a weight as one tensor, which is split over the devices of the stage of the weight.
 Output ModelBuilder::split_weight(const nn::Weight& weight, int64_t dimension, const Scope& tower,
                                   const std::function<Output(Output variable)>& use, PlacedStages& stages) {
   std::vector<Output> parts = parts_of(weight, dimension, stages);
-  for (Output& part : parts) part = use(part);
+  for (Output& part : parts) part = with_factors(weight, use(with_factors(weight, part)));
   return stages.join(tower.with_prefix(weight.name), parts, weight.device, dimension);
 }
 
@@ -231,7 +244,20 @@ std::vector<nn::VariableGradient> ModelBuilder::contributed(const Scope& scope,
   if (train.clip.norm) change(nn::clip_by_norm, *train.clip.norm);
   if (train.clip.global_norm)
     gradients = nn::clip_by_global_norm(scope, std::move(gradients), *train.clip.global_norm, at);
-  if (train.weight_decay > 0) change(nn::add_weight_decay, train.weight_decay);
+  if (train.weight_decay > 0)
+    change([this](const Scope& where, std::vector<nn::VariableGradient> given) {
+      return decayed(where, std::move(given));
+    });
+  return gradients;
+}
+
+std::vector<nn::VariableGradient> ModelBuilder::decayed(const Scope& scope,
+                                                        std::vector<nn::VariableGradient> gradients) const {
+  const double decay = config_.train.weight_decay;
+  if (factors_.empty()) return nn::add_weight_decay(scope, std::move(gradients), decay);
+  for (nn::VariableGradient& one : gradients)
+    if (const double own = decay * factors_of(one.variable).weight_decay; own > 0)
+      one = nn::add_weight_decay(scope, {one}, own).front();
   return gradients;
 }
 

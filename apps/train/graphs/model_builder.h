@@ -55,6 +55,11 @@ class ModelBuilder {
   Tower tower(const Scope& scope, const TowerInputs& inputs, nn::Mode mode) {
     return tower(scope, inputs, mode, [](Output variable) { return variable; });
   }
+  /// Returns what says the factors of the update of a variable, or of the edge that stands for it in a tower, while this object
+  /// lives.
+  nn::FactorsOf update_factors() const {
+    return [this](Output variable) { return factors_of(variable); };
+  }
   /// Adds the moving averages of the weights, if the run file asks for them. The towers must have been built.
   std::optional<nn::WeightAverages> weight_averages() const;
   /// Returns whether towers read a variable where it is, instead of getting its whole value in each step: a part of a table.
@@ -96,6 +101,10 @@ class ModelBuilder {
   Scope for_variables(const Scope& task) const;
   nn::Weight with_stored_value(nn::Weight weight);
   Output variable(const nn::Weight& weight);
+  Output with_factors(const nn::Weight& weight, Output edge);
+  nn::UpdateFactors factors_of(Output variable) const;
+  std::vector<nn::VariableGradient> decayed(const Scope& scope,
+                                            std::vector<nn::VariableGradient> gradients) const;
   Output split_weight(const nn::Weight& weight, int64_t dimension, const Scope& tower,
                       const std::function<Output(Output variable)>& use, PlacedStages& stages);
   std::vector<Output> parts_of(const nn::Weight& weight, int64_t dimension, PlacedStages& stages);
@@ -107,6 +116,7 @@ class ModelBuilder {
   std::vector<Place> places_;  ///< all that may own variables; a task may occur more than once
   config::Diagnostics diagnostics_;
   std::map<std::string, Output> variables_;
+  std::map<Output, nn::UpdateFactors> factors_;  ///< where there are any
   std::vector<FedWeight> fed_weights_;
   std::optional<nn::LossScaling> scaling_;
   std::map<std::string, std::vector<Output>> split_variables_;  ///< by the names of the whole variables

@@ -41,22 +41,27 @@ nn::LearningRate learning_rate(const config::Train& train, std::optional<Output>
   return factor ? rate.times(*factor) : rate;
 }
 
-std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor) {
-  return make_optimizer(train.optimizer, learning_rate(train, factor));
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor,
+                                              nn::FactorsOf factors) {
+  return make_optimizer(train.optimizer, learning_rate(train, factor), std::move(factors));
 }
 
-std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate) {
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate,
+                                              nn::FactorsOf factors) {
   if (optimizer.type == "lbfgs") {
     const auto history = optimizer.hyperparameters.find("history");
     if (history == optimizer.hyperparameters.end()) return std::make_unique<nn::Lbfgs>(std::move(rate));
     return std::make_unique<nn::Lbfgs>(std::move(rate), static_cast<int64_t>(history->second));
   }
-  return std::make_unique<nn::MethodOptimizer>(optimizer.type, std::move(rate), optimizer.hyperparameters);
+  auto method =
+      std::make_unique<nn::MethodOptimizer>(optimizer.type, std::move(rate), optimizer.hyperparameters);
+  method->set_factors(std::move(factors));
+  return method;
 }
 
 std::unique_ptr<nn::Optimizer> make_replica_optimizer(const config::Train& train,
-                                                      std::optional<Output> factor) {
-  auto optimizer = make_optimizer(train, factor);
+                                                      std::optional<Output> factor, nn::FactorsOf factors) {
+  auto optimizer = make_optimizer(train, factor, std::move(factors));
   if (!optimizer->allows_replicas())
     throw Error(invalid_argument(
         "train.optimizer.type is '" + train.optimizer.type +

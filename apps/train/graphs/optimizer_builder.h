@@ -16,12 +16,14 @@ namespace troupe::train {
 std::optional<Output> rate_factor(const config::Train& train, const Scope& scope);
 /// Returns the learning rate. `factor` is what rate_factor() returned.
 nn::LearningRate learning_rate(const config::Train& train, std::optional<Output> factor);
-/// Returns the optimizer. `factor` is what rate_factor() returned.
-std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor);
-std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate);
+/// Returns the optimizer. `factor` is what rate_factor() returned; `factors` says those of each variable.
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Train& train, std::optional<Output> factor,
+                                              nn::FactorsOf factors);
+std::unique_ptr<nn::Optimizer> make_optimizer(const config::Optimizer& optimizer, nn::LearningRate rate,
+                                              nn::FactorsOf factors = {});
 /// Does the same for updates that several replicas make. Throws InvalidArgument if the optimizer cannot be used so.
 std::unique_ptr<nn::Optimizer> make_replica_optimizer(const config::Train& train,
-                                                      std::optional<Output> factor);
+                                                      std::optional<Output> factor, nn::FactorsOf factors);
 /// Returns a target that multiplies the variable by train.plateau.factor, but not below min_factor.
 Output lower_rate(const config::Plateau& plateau, const Scope& scope, Output factor);
 

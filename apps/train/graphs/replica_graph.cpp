@@ -27,7 +27,8 @@ class Builder {
     TROUPE_RETURN_IF_FAILED(builder_.status());
     result_.loss = *tower.model.loss;
     weight_averages_ = builder_.weight_averages();
-    optimizer_ = make_replica_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()));
+    optimizer_ = make_replica_optimizer(config_.train, rate_factor(config_.train, builder_.with_variables()),
+                                        builder_.update_factors());
     if (is_synchronous(config_))
       update_together(tower);
     else

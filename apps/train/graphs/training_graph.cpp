@@ -37,7 +37,9 @@ class SharedUpdate {
     const config::Train& train = config_.train;
     const auto factor = rate_factor(train, builder_.with_variables());
     const bool at_once = train.replication.mode == config::ReplicationMode::Hogwild;
-    const auto optimizer = at_once ? make_replica_optimizer(train, factor) : make_optimizer(train, factor);
+    const auto factors = builder_.update_factors();
+    const auto optimizer =
+        at_once ? make_replica_optimizer(train, factor, factors) : make_optimizer(train, factor, factors);
     nn::ReplicationStrategy strategy;
     strategy.read_first(root_, {result.loss});
     std::vector<nn::VariableGradient> gradients = joint_gradients(*optimizer);

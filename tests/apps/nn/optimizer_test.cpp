@@ -152,6 +152,28 @@ BOOST_AUTO_TEST_CASE(update_as_those_of_tensorflow) {
         check_equal(trained(*optimizer, gradients), array, {1e-5, 1e-6});
 }
 
+/// Expects of an update with factors what another optimizer yields.
+void check_factors(nn::MethodOptimizer optimizer, nn::UpdateFactors factors, const nn::Optimizer& same) {
+  optimizer.set_factors([=](Output) { return factors; });
+  for (const char* const gradients : {"dense", "rows"})
+    BOOST_TEST(identical(trained(optimizer, gradients), trained(same, gradients)), gradients);
+}
+
+BOOST_AUTO_TEST_CASE(factors_multiply_the_rate_and_the_decay_of_a_variable) {
+  check_factors(nn::Sgd(0.2), {.learning_rate = 0.5}, nn::Sgd(0.1));
+  check_factors(nn::Adam(nn::exponential_decay(0.2, 2, 0.5)), {.learning_rate = 0.5},
+                nn::Adam(nn::exponential_decay(0.1, 2, 0.5)));
+  check_factors(nn::AdamW(0.2, 0.04), {.learning_rate = 0.5, .weight_decay = 0.5}, nn::AdamW(0.1, 0.02));
+  check_factors(nn::AdamW(nn::exponential_decay(0.2, 2, 0.5), 0.04), {.weight_decay = 0},
+                nn::AdamW(nn::exponential_decay(0.2, 2, 0.5), 0));
+  check_factors(nn::Lamb(0.1, 0.04), {.weight_decay = 0.5}, nn::Lamb(0.1, 0.02));
+  check_factors(nn::Lion(0.1, 0.04), {.weight_decay = 0}, nn::Lion(0.1, 0));
+  nn::Sgd refused(0.1);
+  refused.set_factors([](Output) { return nn::UpdateFactors{.learning_rate = -1}; });
+  BOOST_TEST(message_of([&] { trained(refused, "dense"); }) ==
+             "the factor of the learning rate of 'v' is -1.000000; it must be a finite number of at least 0");
+}
+
 BOOST_AUTO_TEST_CASE(schedules_are_those_of_tensorflow) {
   const std::map<std::string, nn::Schedule> schedules = {
       {"piecewise_constant", nn::piecewise_constant({10, 25}, {0.5, 0.2, 0.1})},

@@ -84,6 +84,36 @@ BOOST_AUTO_TEST_CASE(every_kind_of_training_begins_with_the_stored_values) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(factors_count_in_every_kind_of_training) {
+  for (const std::string mode : {"local", "sync", "async", "allreduce", "local_sgd"}) {
+    const std::string servers = mode == "allreduce" || mode == "local_sgd" ? "" : "ps=1,";
+    const Arguments cluster = mode == "local" ? Arguments{} : Arguments{"--local", servers + "worker=2"};
+    const std::string more = mode == "local_sgd" ? ", average_every = 4" : "";
+    train(mode,
+          with(one_epoch, {"train.replication={ mode = \"" + mode + "\"" + more + " }",
+                           "train.weight_decay=0.01", "train.factors.lr={ \"b?\" = 0 }"}),
+          "digits", cluster);
+    for (const float bias : value(mode, "b2").as<float>()) BOOST_TEST(bias == 0, mode);
+    BOOST_TEST(!identical(value(mode, "w2"), value("local", "b2")));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(factors_leave_weights_out_of_the_decay) {
+  const auto decay = with(one_epoch, {"train.weight_decay=0.1"});
+  train("plain", one_epoch, "digits");
+  train("decayed", decay, "digits");
+  train("left_out", with(decay, {"train.factors.weight_decay={ \"*\" = 0 }"}), "digits");
+  train("half",
+        with(decay, {"train.factors.weight_decay={ \"*\" = 2, \"w?\" = 0.25, b1 = 0.25, b2 = 0.25 }"}),
+        "digits");
+  train("as_half", with(one_epoch, {"train.weight_decay=0.05"}), "digits");
+  for (const char* const weight : {"w1", "b1", "w2", "b2"}) {
+    check_same("left_out", "plain", weight, true);
+    check_same("decayed", "plain", weight, false);
+    check_same("half", "as_half", weight, true);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_resumed_run_needs_the_source_no_more) {
   train("source", one_epoch, "digits");
   const auto set = with({"train.optimizer.lr=1e-20"}, {"model.init_from=" + path("source")});
@@ -124,6 +154,14 @@ BOOST_AUTO_TEST_CASE(mistakes_say_what_is_there) {
           "there is no layer or weight 'dense_8'; the nearest is 'dense_9'");
   refused({"model.freeze=conv_1"}, "there is no layer with weights 'conv_1'; the nearest is 'conv2d_1'");
   refused({"model.init_except=dense_9"}, "model.init_except: allowed only with init_from");
+  refused({"train.factors.lr.dense_8=0.1"},
+          "train.factors.lr: there is no layer or weight 'dense_8'; the nearest is 'dense_9'");
+  refused({"train.factors.weight_decay={ \"*_bais\" = 0 }"},
+          "train.factors.weight_decay: there is no layer or weight '*_bais'");
+  refused({"train.factors.lr.dense_9=-1"},
+          "train.factors.lr.dense_9: expected a number, at least 0; found -1");
+  refused({"train.optimizer={ type = \"lbfgs\", lr = 1.0 }", "train.factors.lr.dense_9=0.5"},
+          "train.factors: the optimizer lbfgs changes all weights together");
   const std::string output = train("refused", {"model.freeze=w1"}, "digits", {}, 2);
   BOOST_TEST(output.find("it is a variable, whose value model.variables.w1.trainable = false keeps") !=
                  std::string::npos,
