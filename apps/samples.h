@@ -67,8 +67,8 @@ class Samples {
                        const std::string& name = "run file");
 
   /// Returns samples in memory, which share the memory of their columns, tensors [samples, ...] by name. Batches have 32 samples in
-  /// the order of the columns, unless BatchOptions says otherwise. Throws InvalidArgument if there are no columns, a name is empty or
-  /// occurs twice, or the columns have different numbers of samples.
+  /// the order of the columns, unless BatchOptions says otherwise. Throws InvalidArgument if there are no columns, a name is empty
+  /// or occurs twice, or the columns have different numbers of samples.
   static Samples from_tensors(const std::vector<std::pair<std::string, Tensor>>& columns);
 
   int64_t size() const;  ///< the number of samples

@@ -132,6 +132,11 @@ struct Model::Impl {
   size_t find(std::string_view name) const {
     const auto found = std::ranges::find(signatures, name, &ModelSignature::name);
     if (found != signatures.end()) return static_cast<size_t>(found - signatures.begin());
+    if (const auto absent = source.meta.absent_signatures.find(std::string(name));
+        absent != source.meta.absent_signatures.end())
+      throw Error(Status(absent->second.code(), "the signature '" + std::string(name) + "' of the model in " +
+                                                    source.model +
+                                                    " cannot be used: " + absent->second.text()));
     std::vector<std::string_view> names;
     for (const ModelSignature& signature : signatures) names.push_back(signature.name);
     std::string known;

@@ -82,8 +82,11 @@ Status check_needs_no_session(const PreparedPlan& plan) {
   for (const PreparedNode& node : plan.nodes())
     if (node.action == Action::Request && !ModelTables::carries_out(*node.node))
       return unimplemented(
-                 "the op needs a session, because it calls a function, changes state, or waits for "
-                 "others; a loaded model only computes")
+                 "the op changes state, calls a function of this process or waits for other steps, which "
+                 "takes a "
+                 "session; a loaded model only computes. Where the graph is in a GraphDef or a .meta file, "
+                 "`troupe "
+                 "run` runs it in one")
           .at_node(node.node->type(), node.node->name);
   return {};
 }

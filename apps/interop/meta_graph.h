@@ -33,8 +33,9 @@ struct Signature {
   friend bool operator==(const Signature&, const Signature&) = default;
 };
 
-/// The signature by which files of TensorFlow 2 name MetaGraph::init_op.
-inline constexpr const char* init_op_signature = "__saved_model_init_op";
+/// The signature by which files of TensorFlow 2, and the collection by which those of TensorFlow 1, name MetaGraph::init_op.
+inline constexpr const char *init_op_signature = "__saved_model_init_op",
+                            *init_op_collection = "saved_model_main_op";
 
 struct MetaGraph {
   /// Serialised messages, whose type follows from the name of the collection.
@@ -58,6 +59,8 @@ struct MetaGraph {
   std::optional<Saver> saver;
   std::map<std::string, Collection> collections;
   std::map<std::string, Signature> signatures = {};
+  /// The signatures that were read from a file and left out, by their names, and why: some need an op that Troupe does not have.
+  std::map<std::string, Status> absent_signatures = {};
   /// The node that TensorFlow runs when it has loaded a saved model and restored its variables. Empty: none.
   std::string init_op = {};
   /// The files in the folder assets of a saved model, by their names there, with the tensor that gets the path of each.

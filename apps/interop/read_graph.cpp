@@ -126,13 +126,19 @@ std::string text_of(const std::set<std::string>& tags) {
   return text.empty() ? "no tag" : text;
 }
 
-/// Returns nothing if the graph lacks one of the tensors.
-std::optional<std::map<std::string, Output>> find_tensors(
-    const Graph& graph, const google::protobuf::RepeatedPtrField<TensorInfoEntry>& list) {
+/// Fails if the graph lacks one of the tensors, and says why.
+Result<std::map<std::string, Output>> find_tensors(
+    const Graph& graph, const char* kind, const google::protobuf::RepeatedPtrField<TensorInfoEntry>& list) {
   std::map<std::string, Output> tensors;
   for (const TensorInfoEntry& entry : list) {
+    const std::string what = std::string("its ") + kind + " '" + entry.key() + "' ";
+    if (entry.value().name().empty())
+      return unimplemented(
+          what +
+          "is no tensor, but a sparse or ragged one, or another composite, which no signature may have");
     const auto output = graph.find_output(entry.value().name());
-    if (!output) return {};
+    if (!output)
+      return Status(output.status().code(), what + "cannot be computed: " + output.status().text());
     tensors.emplace(entry.key(), *output);
   }
   return tensors;
@@ -145,7 +151,7 @@ std::string init_op_of(const MetaGraphDef& def, const MetaGraph& meta) {
   for (const SignatureEntry& entry : def.signature_def())
     if (entry.key() == init_op_signature && entry.value().outputs_size() == 1)
       name = entry.value().outputs(0).value().name();
-  for (const char* const collection : {"saved_model_main_op", "legacy_init_op"})
+  for (const char* const collection : {init_op_collection, "legacy_init_op"})
     if (const auto found = meta.collections.find(collection); name.empty() && found != meta.collections.end())
       if (const auto* const names = std::get_if<std::vector<std::string>>(&found->second);
           names && names->size() == 1)
@@ -166,10 +172,12 @@ Result<MetaGraph> read_meta_graph(MetaGraphDef& def, std::shared_ptr<const OpTab
   for (const CollectionEntry& entry : def.collection_def())
     result.collections[entry.key()] = read_collection(entry.value());
   for (const SignatureEntry& entry : def.signature_def()) {
-    auto inputs = find_tensors(result.graph, entry.value().inputs());
-    auto outputs = find_tensors(result.graph, entry.value().outputs());
+    auto inputs = find_tensors(result.graph, "input", entry.value().inputs());
+    auto outputs = find_tensors(result.graph, "output", entry.value().outputs());
     if (inputs && outputs)
       result.signatures[entry.key()] = {entry.value().method_name(), std::move(*inputs), std::move(*outputs)};
+    else if (entry.key() != init_op_signature)
+      result.absent_signatures[entry.key()] = inputs ? outputs.status() : inputs.status();
   }
   result.init_op = init_op_of(def, result);
   for (const AssetFileDef& asset : def.asset_file_def())

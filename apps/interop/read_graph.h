@@ -22,8 +22,9 @@ inline constexpr int consumer_version = 2474;
 Result<Graph> read_graph_def(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                              const GraphLimits& limits = {});
 
-/// Reads a MetaGraphDef, as read_graph_def() does. Its variables are known to graph/build/variables.h. A saver or a signature
-/// whose nodes are left out is left out, too; messages/tensor_files/bundle.h reads checkpoints without a saver.
+/// Reads a MetaGraphDef, as read_graph_def() does. Its variables are known to graph/build/variables.h. A saver whose
+/// nodes are left out is left out, too, and a signature is listed in MetaGraph::absent_signatures; messages/tensor_files/bundle.h
+/// reads checkpoints without a saver.
 Result<MetaGraph> read_meta_graph(std::string_view bytes, std::shared_ptr<const OpTable> ops,
                                   const GraphLimits& limits = {});
 

@@ -162,15 +162,6 @@ void write_tensor_attr(const Graph& graph, Output output, TensorInfo& info) {
   write_shape(graph.shape(output), *info.mutable_tensor_shape());
 }
 
-/// Writes the signature whose only output is the node that runs after a saved model has been loaded.
-void write_init_op(const std::string& name, SignatureEntry& entry) {
-  entry.set_key(init_op_signature);
-  TensorInfoEntry& output = *entry.mutable_value()->add_outputs();
-  output.set_key(init_op_signature);
-  output.mutable_value()->set_name(name);
-  output.mutable_value()->mutable_tensor_shape()->set_unknown_rank(true);
-}
-
 void write_tensors(const Graph& graph, const std::map<std::string, Output>& tensors,
                    google::protobuf::RepeatedPtrField<TensorInfoEntry>& list) {
   for (const auto& [name, output] : tensors) {
@@ -198,7 +189,12 @@ void write_meta_graph(const MetaGraph& meta, MetaGraphDef& def) {
     write_tensors(meta.graph, signature.inputs, *entry.mutable_value()->mutable_inputs());
     write_tensors(meta.graph, signature.outputs, *entry.mutable_value()->mutable_outputs());
   }
-  if (!meta.init_op.empty()) write_init_op(meta.init_op, *def.add_signature_def());
+  if (!meta.init_op.empty() && !meta.collections.contains(init_op_collection)) {
+    // TensorFlow 2 reads a model without an object graph as TensorFlow 1 does, which looks for a collection.
+    CollectionEntry& entry = *def.add_collection_def();
+    entry.set_key(init_op_collection);
+    CollectionWriter (*entry.mutable_value())(std::vector<std::string>{meta.init_op});
+  }
   for (const auto& [file, tensor] : meta.assets) {
     AssetFileDef& asset = *def.add_asset_file_def();
     asset.set_filename(file);

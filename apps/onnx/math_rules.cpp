@@ -125,8 +125,15 @@ Status cumulative_sum(Conversion& to, const Node& node) {
   return {};
 }
 
+/// ONNX has no Einsum of bfloat16; Troupe computes it in float, too.
 Status einsum(Conversion& to, const Node& node) {
-  to.set(node, 0, to.add("Einsum", to.inputs(node), {{"equation", node.attrs.get<std::string>("equation")}}));
+  const bool is_narrow = to.dtype(node, 0) == DType::BFloat16;
+  std::vector<std::string> inputs = to.inputs(node);
+  if (is_narrow)
+    for (std::string& input : inputs) input = to.cast(input, DType::Float);
+  const std::string product =
+      to.add("Einsum", inputs, {{"equation", node.attrs.get<std::string>("equation")}});
+  to.set(node, 0, is_narrow ? to.cast(product, DType::BFloat16) : product);
   return {};
 }
 

@@ -130,6 +130,9 @@ void bind_models(py::module_& module) {
   py::class_<Model>(module, "Model")
       .def_property_readonly("source", &Model::source)
       .def("signature_table", &signatures_of)
+      .def(
+          "require", [](const Model& model, const std::string& name) { model.signature(name); },
+          py::arg("signature"))
       .def("run", &run, py::arg("inputs"), py::arg("signature"));
   py::class_<RowModel>(module, "RowModel")
       .def(py::init<const Model&>(), py::arg("model"))

@@ -55,6 +55,10 @@ Status copy_assets(Disk& disk, const inference::ModelSource& source, const std::
   return {};
 }
 
+Status cannot_export(const std::string& signature, const Status& why) {
+  return {why.code(), "the signature '" + signature + "' cannot be exported: " + why.text()};
+}
+
 }  // namespace
 
 Result<TrainedModel> read_trained_model(Disk& disk, const std::string& path,
@@ -89,6 +93,7 @@ Status check_no_saved_model(Disk& disk, const std::string& folder) {
 Status export_saved_model(Disk& disk, const TrainedModel& model, const std::string& folder) {
   const std::string graph = folder + '/' + inference::graph_file,
                     values = folder + '/' + inference::variables_prefix;
+  for (const auto& [name, why] : model.source.meta.absent_signatures) return cannot_export(name, why);
   TROUPE_RETURN_IF_FAILED(check_no_saved_model(disk, folder));
   TROUPE_RETURN_IF_FAILED(make_folders(disk, folder));
   TROUPE_RETURN_IF_FAILED(write_variables(disk, model, values));
@@ -105,9 +110,14 @@ Status export_onnx(Disk& disk, const TrainedModel& model, const OpLibrary& libra
   const auto& signatures = model.source.meta.signatures;
   auto signature = signatures.find(std::string(Model::predict_parsed));
   if (signature == signatures.end()) signature = signatures.find(std::string(Model::predict));
+  const auto& absent = model.source.meta.absent_signatures;
+  if (const auto why = absent.find(std::string(Model::predict));
+      signature == signatures.end() && why != absent.end())
+    return cannot_export(why->first, why->second);
   if (signature == signatures.end())
-    return not_found("the model has no signature '" + std::string(Model::predict) +
-                     "'; model.outputs of the run file says what a model yields");
+    return not_found(
+        "the model has no signature '" + std::string(Model::predict) +
+        "'; for a model that was trained here, model.outputs of the run file says what it yields");
   TROUPE_ASSIGN(const std::string bytes,
                 onnx::to_onnx(model.source.meta, signature->second, model.values, library));
   return write_whole(disk, file, bytes);

@@ -92,8 +92,10 @@ class NeededVariables {
     if (node.type() == "PyFunc" || node.type() == "PyFuncStateless")
       throw Error(
           unimplemented("a function of this process cannot be exported").at_node(node.type(), node.name));
-    const bool makes_handle = node.inputs.empty() && !node.output_types.empty() &&
-                              (node.output_types[0].dtype == DType::Resource || node.output_types[0].is_ref);
+    const bool yields_handle = !node.output_types.empty() &&
+                               (node.output_types[0].dtype == DType::Resource || node.output_types[0].is_ref);
+    const bool makes_handle =
+        yields_handle && (node.inputs.empty() || table_op(node.type()) == TableOp::Make);
     if (makes_handle && !is_variable(node) && !filled_[node.id])
       throw Error(unimplemented("state that is no variable cannot be exported, unless it is a table that the "
                                 "model fills when it is loaded")

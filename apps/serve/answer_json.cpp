@@ -16,6 +16,11 @@ Status check_rows(const ModelTensor& output, const Tensor& value, int64_t instan
                           ", but the number of instances is " + std::to_string(instances));
 }
 
+/// As in TensorFlow Serving, outputs whose names say so are bytes.
+Texts texts_of(const ModelTensor& output) {
+  return output.name.ends_with("_bytes") ? Texts::Bytes : Texts::Text;
+}
+
 Status append_rows(const ModelSignature& signature, std::span<const Tensor> outputs, int64_t instances,
                    std::string& to) {
   std::vector<std::string> names;
@@ -34,7 +39,7 @@ Status append_rows(const ModelSignature& signature, std::span<const Tensor> outp
     for (size_t k = 0; k < outputs.size(); ++k) {
       if (k != 0) to += ',';
       if (!has_one) to += names[k];
-      TROUPE_RETURN_IF_FAILED(append_json_row(outputs[k], row, to));
+      TROUPE_RETURN_IF_FAILED(append_json_row(outputs[k], row, to, texts_of(signature.outputs[k])));
     }
     if (!has_one) to += '}';
   }
@@ -49,7 +54,7 @@ Status append_columns(const ModelSignature& signature, std::span<const Tensor> o
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (k != 0) to += ',';
     if (!has_one) to += json_line(signature.outputs[k].name) + ':';
-    TROUPE_RETURN_IF_FAILED(append_json(outputs[k], to));
+    TROUPE_RETURN_IF_FAILED(append_json(outputs[k], to, texts_of(signature.outputs[k])));
   }
   to += has_one ? "}" : "}}";
   return {};

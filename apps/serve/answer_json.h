@@ -11,8 +11,8 @@
 namespace troupe::serve {
 
 /// Appends the answer to a predict request: {"predictions": [...]} for a number of instances, {"outputs": ...} if there is none,
-/// which is to say by columns. Fails with InvalidArgument, naming the output, unless each output has a row for each instance, and
-/// as append_json() does.
+/// which is to say by columns. Texts of outputs whose names end in "_bytes" are in base64. Fails with InvalidArgument, naming the
+/// output, unless each output has a row for each instance, and as append_json() does.
 Status append_predictions(const ModelSignature& signature, std::span<const Tensor> outputs,
                           std::optional<int64_t> instances, std::string& to);
 /// Appends {"results": [[["LABEL", SCORE], ...], ...]}. Fails with InvalidArgument unless the signature has the probabilities of

@@ -67,12 +67,12 @@ class Model:
     @property
     def inputs(self) -> dict[str, ModelTensor]:
         """What predict() takes."""
-        return self.signatures[_DEFAULT].inputs
+        return self._signature(_DEFAULT).inputs
 
     @property
     def outputs(self) -> dict[str, ModelTensor]:
         """What predict() yields."""
-        return self.signatures[_DEFAULT].outputs
+        return self._signature(_DEFAULT).outputs
 
     def __call__(self, *values: Any, signature: str = _DEFAULT, **named: Any) -> dict[str, Any]:
         """Computes all outputs of a signature. A single dictionary stands for arrays by name."""
@@ -98,6 +98,10 @@ class Model:
     def columns(self) -> dict[str, RowColumn]:
         """The columns of the table from which the model was trained: what predict_rows() takes."""
         return {name: RowColumn(*column) for name, column in self._rows.column_table().items()}
+
+    def _signature(self, name: str) -> Signature:
+        self._model.require(name)  # says why, if the model has none of this name
+        return self.signatures[name]
 
     @property
     def _rows(self) -> _troupe.RowModel:

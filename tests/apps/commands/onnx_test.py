@@ -132,10 +132,11 @@ def check_ops():
         "blocks": "space_to_depth(depth_to_space(normed, 2), 4)",
         "clipped": "clip_by_value(image, 1.0, 9.0)",
         "sums": "cumsum(image, 1, exclusive=true, reverse=true)",
+        "narrow_products": "cast(einsum('bi,bj->bij', [cast(clipped, 'bfloat16'), cast(clipped, 'bfloat16')]), 'float')",
         "products": "einsum('bi,bj->bij', [clipped, clipped])",
         "bright": "cast(all(greater(image, -1.0), 1), 'float')",
         "rows": "gather_nd(transpose(image, [1, 0]), [[3], [5]])",
-        "parts": "concat([nn.flatten(blocks), nn.flatten(wider), clipped, sums, nn.flatten(products), transpose(rows, [1, 0])], 1)",
+        "parts": "concat([nn.flatten(blocks), nn.flatten(wider), clipped, sums, nn.flatten(products), nn.flatten(narrow_products), transpose(rows, [1, 0])], 1)",
         "logits": "nn.dense(parts, units=10) + expand_dims(bright, 1)",
         "loss": "mean(sparse_softmax_cross_entropy_with_logits(logits, label))",
     }

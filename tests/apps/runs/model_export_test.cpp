@@ -151,6 +151,13 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_exported_is_said) {
                                                     {{"component_types", std::vector<DType>{DType::Float}}});
   const Output element =
       g.add_one("QueueDequeueV2", {queue}, {{"component_types", std::vector<DType>{DType::Float}}});
+  const Output table =
+      g.with_name("dense_table")
+          .add_one("MutableDenseHashTableV2",
+                   {g.constant(Tensor::scalar<int64_t>(-1)), g.constant(Tensor::scalar<int64_t>(-2))},
+                   {{"key_dtype", DType::Int64}, {"value_dtype", DType::Int64}});
+  const Output found = g.add_one("LookupTableFindV2", {table, g.constant(Tensor::vector<int64_t>({1})),
+                                                       g.constant(Tensor::scalar<int64_t>(0))});
   const HostCall call = call_host(g.with_name("host"),
                                   [](std::span<const Tensor> inputs) {
                                     return Result<std::vector<Tensor>>({inputs.begin(), inputs.end()});
@@ -166,6 +173,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_exported_is_said) {
   fails({{{"x", x}}, {{"z", z}}}, Code::InvalidArgument, "other");
   fails({{{"x", x}}, {}}, Code::InvalidArgument, "'f' has no outputs");
   fails({{}, {{"e", element}}}, Code::Unimplemented, "queue");
+  fails({{}, {{"found", found}}}, Code::Unimplemented, "dense_table");
   fails({{{"x", x}}, {{"h", call.outputs[0]}}}, Code::Unimplemented, "host");
   fails({{{"x", x}}, {{"none", {12345, 0}}}}, Code::InvalidArgument, "'none'");
   BOOST_TEST((failure(session, {}).code() == Code::InvalidArgument));

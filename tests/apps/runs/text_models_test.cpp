@@ -95,6 +95,32 @@ void write_model_with_words(const std::string& to, const std::string& asset) {
 
 BOOST_FIXTURE_TEST_SUITE(text_models, Fixture)
 
+BOOST_AUTO_TEST_CASE(a_signature_that_needs_an_unknown_op_is_not_lost) {
+  interop::MetaGraph meta{Graph(op_library()->ops), {"serve"}, {}, {}, {}};
+  const Scope g(meta.graph);
+  const Output x = placeholder(g, DType::Float, {-1});
+  meta.signatures["serving_default"] = {{}, {{"x", x}}, {{"y", neg(g, x)}}};
+  meta.signatures["other"] = {{}, {{"x", x}}, {{"z", softsign(g.with_name("node"), x)}}};
+  std::string bytes = interop::write_saved_model(meta);
+  for (size_t at; (at = bytes.find("Softsign")) != std::string::npos;) bytes.replace(at, 8, "Isotonic");
+  const std::string model = folder.path() + "/unknown_op";
+  std::filesystem::create_directories(model);
+  std::ofstream(model + "/saved_model.pb", std::ios::binary) << bytes;
+
+  const std::string why = "its output 'z' cannot be computed: there is no such op: Isotonic";
+  const troupe::Model loaded = troupe::load(model);
+  BOOST_TEST(loaded.run(Tensors{{"x", Tensor::vector<float>({2})}}).at("y").as<float>()[0] == -2);
+  const Status status = failure_of([&] { (void)loaded.signature("other"); });
+  BOOST_TEST((status.code() == Code::Unimplemented));
+  BOOST_TEST(
+      says(status.text(), "the signature 'other' of the model in " + model + " cannot be used: " + why),
+      status.text());
+  Program program(troupe_program(), {"export", model, folder.path() + "/copy"});
+  BOOST_TEST(program.end() != 0);
+  BOOST_TEST(says(program.output(), "the signature 'other' cannot be exported: " + why), program.output());
+  BOOST_TEST(!std::filesystem::exists(folder.path() + "/copy/saved_model.pb"));
+}
+
 BOOST_AUTO_TEST_CASE(a_graph_divides_texts_into_words_as_the_training_does) {
   memory.write("words", "a\nlong\nfilm\n\u00e9t\u00e9\n");
   const Texts texts = {"a  long\tlong film", "", " Film, A! \u00c9T\u00c9 (long)\r\n", "unknown",

@@ -77,6 +77,23 @@ BOOST_AUTO_TEST_CASE(numbers_that_json_lacks_become_null) {
   BOOST_TEST(text == R"({"predictions":[null,null,1e-30]})");
 }
 
+BOOST_AUTO_TEST_CASE(bytes_are_in_base64) {
+  const Tensor texts = Tensor::vector<std::string>({"a\xff", "\xc3\xa9", ""});
+  std::string text;
+  const ModelSignature plain{"f", {}, {}, {{"text", DType::String, {}}}},
+      bytes{"f", {}, {}, {{"image_bytes", DType::String, {}}, {"text", DType::String, {}}}};
+  BOOST_TEST(serve::append_predictions(plain, std::vector{texts}, 3, text).ok());
+  BOOST_TEST(text == R"({"predictions":[{"b64":"Yf8="},")"
+                     "\xc3\xa9"
+                     R"(",""]})");
+  text.clear();
+  BOOST_TEST(serve::append_predictions(bytes, std::vector{texts, texts}, {}, text).ok());
+  BOOST_TEST(text == R"({"outputs":{"image_bytes":[{"b64":"Yf8="},{"b64":"w6k="},{"b64":""}],)"
+                     R"("text":[{"b64":"Yf8="},")"
+                     "\xc3\xa9"
+                     R"(",""]}})");
+}
+
 BOOST_AUTO_TEST_CASE(outputs_without_a_row_for_each_instance_are_refused) {
   for (const Tensor& output :
        {Tensor::scalar(1.0f), Tensor::vector<float>({}), Tensor::vector<float>({1, 2})}) {
