@@ -81,6 +81,7 @@ Result<Tensor> as_taken(const Tensor& array, DType taken) {
 /// Returns the inputs of the lines of a file, each of which is an instance as `troupe serve` takes them.
 Result<std::map<std::string, Tensor>> instances_in(std::string_view text, const std::string& file,
                                                    const Model& model) {
+  const auto& inputs = model.signature(Model::predict).inputs;
   const std::string begin = "{\"instances\":[";
   std::string body = begin;
   while (!text.empty()) {
@@ -94,7 +95,6 @@ Result<std::map<std::string, Tensor>> instances_in(std::string_view text, const 
   auto request = serve::RequestParser().parse(body + "]}", model);
   if (!request) return data_loss(file + ": as instances, its lines are wrong: " + request.status().text());
   std::map<std::string, Tensor> arrays;
-  const auto& inputs = model.signature(Model::predict).inputs;
   for (size_t i = 0; i < inputs.size(); ++i) arrays[inputs[i].name] = std::move(request->inputs[i]);
   return arrays;
 }

@@ -1,5 +1,6 @@
 #include "apps/serve/infer_metadata.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "apps/serve/infer_types.h"
@@ -30,7 +31,9 @@ std::string server_description() {
 std::string model_description(const ServedModel& model, const Version& version) {
   Json versions = Json::array();
   for (const int64_t number : model.versions()) versions.push_back(std::to_string(number));
-  const ModelSignature& signature = version.model.signature();
+  const auto& all = version.model.signatures();
+  const auto predict = std::ranges::find(all, Model::predict, &ModelSignature::name);
+  const ModelSignature& signature = predict == all.end() ? all.front() : *predict;
   return json_line({{"name", model.name()},
                     {"versions", std::move(versions)},
                     {"platform", "troupe_model"},

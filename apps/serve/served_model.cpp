@@ -81,10 +81,19 @@ std::vector<VersionPlace> ServedModel::wanted(const std::vector<VersionPlace>& f
   return result;
 }
 
+/// Returns whether requests need not name a signature. A model without any signature says why when one is asked for.
+bool has_default(const Model& model) {
+  const auto& all = model.signatures();
+  return all.empty() || std::ranges::find(all, Model::predict, &ModelSignature::name) != all.end();
+}
+
 Result<std::shared_ptr<Version>> ServedModel::load_version(const VersionPlace& place) const {
   TROUPE_ASSIGN(const auto run, runs::open_trained_run(disk_, place.path, {}, options_.load));
   try {
-    run.model.prepare();
+    if (has_default(run.model))
+      run.model.prepare();
+    else
+      for (const ModelSignature& signature : run.model.signatures()) run.model.prepare(signature.name);
   } catch (const Error& error) {
     return error.status();
   }

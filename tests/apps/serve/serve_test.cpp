@@ -9,12 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "apps/interop/write_graph.h"
+#include "kernels/constructors.h"
 #include "messages/records/decompressor.h"
 #include "tests/apps/commands/troupe_program.h"
 #include "tests/apps/http/http_client.h"
 #include "tests/apps/serve/served_run.h"
 #include "tests/support/comes_true.h"
 #include "tests/support/compressed.h"
+#include "tests/support/ops/op_library.h"
 #include "tests/support/project_files.h"
 
 namespace troupe::serve_test {
@@ -226,6 +229,28 @@ BOOST_AUTO_TEST_CASE(live_weights_are_those_of_the_running_training) {
   BOOST_TEST(changes == 3);
   training.end(SIGTERM);
   BOOST_TEST(client.post("/v1/models/live:predict", digits(1)).status == 200u);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_may_have_no_default_signature) {
+  interop::MetaGraph meta{Graph(test::op_library()->ops), {"serve"}, {}, {}, {}};
+  const Scope g(meta.graph);
+  const Output x = placeholder(g, f32, {-1}, "x");
+  meta.signatures["negate"] = {{}, {{"x", x}}, {{"y", neg(g, x)}}};
+  std::filesystem::create_directories(path("negation"));
+  std::ofstream(path("negation/saved_model.pb"), std::ios::binary) << interop::write_saved_model(meta);
+  serve({path("negation"), path("served/001")});
+  Plain client(port);
+  const auto ask = [&](const std::string& more) {
+    return client.post("/v1/models/negation:predict", R"({"instances": [1, -2])" + more + '}');
+  };
+  BOOST_TEST(ask(R"(, "signature_name": "negate")").json().at("predictions") == Json({-1, 2}));
+  const std::string refusal = ask("").body;
+  BOOST_TEST(refusal.find("has no signature 'serving_default'; it has negate") != std::string::npos, refusal);
+  BOOST_TEST(client.get("/v2/models/negation").json().at("outputs")[0].at("name") == "y");
+  std::ofstream(path("in.jsonl")) << "{\"x\": 1}\n";
+  Program predict(test::troupe_program(), {"predict", path("negation"), path("in.jsonl")});
+  BOOST_TEST(predict.end() != 0);
+  BOOST_TEST(predict.output().find("its lines are wrong") == std::string::npos, predict.output());
 }
 
 BOOST_AUTO_TEST_CASE(labels_and_all_versions) {
