@@ -133,10 +133,12 @@ Result<std::shared_ptr<WorkerReplica>> current(const Training& training) {
   return failed_precondition("no training has begun on this worker");
 }
 
-Result<AnyMessage> assign(const Training& training, const Message<wire::AssignShards>& message) {
+/// `number` counts the assignments in the order in which they have come.
+Result<AnyMessage> assign(const Training& training, const Message<wire::AssignShards>& message,
+                          uint64_t number) {
   TROUPE_ASSIGN(const auto replica, current(training));
   if (message->getApplied() >= 0) replica->begin(static_cast<uint64_t>(message->getApplied()));
-  replica->assign(vector_of<int64_t>(message->getShards()));
+  replica->assign(vector_of<int64_t>(message->getShards()), number);
   return AnyMessage(Draft<wire::ShardsAssigned>().finish());
 }
 
@@ -238,7 +240,8 @@ class TrainerRole final : public Role {
         [this](const auto& message, Reply reply) { begin_for(message, std::move(reply)); });
     on<wire::AssignShards>([this](const auto& message, Reply reply) {
       JobThread& thread = message->getApplied() >= 0 ? work_->rounds : work_->takeovers;
-      thread.post([work = work_.get(), message] { return assign(work->training, message); },
+      thread.post([work = work_.get(), message,
+                   number = ++assignments_] { return assign(work->training, message, number); },
                   std::move(reply));
     });
     on<wire::RunRounds>([this](const auto& message, Reply reply) { run(*message, std::move(reply)); });
@@ -358,8 +361,9 @@ class TrainerRole final : public Role {
 
   Runtime& runtime_;
   std::shared_ptr<Work> work_;
-  uint64_t training_ = 0;  ///< the number of the current training
-  Address client_;         ///< an actor of its client
+  uint64_t training_ = 0;     ///< the number of the current training
+  uint64_t assignments_ = 0;  ///< how many have come; two threads carry them out
+  Address client_;            ///< an actor of its client
   /// What a client that was started anew must know to resume the training.
   struct Run {
     uint64_t number = 0;  ///< 0: there is no training that can be resumed

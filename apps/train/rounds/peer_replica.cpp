@@ -45,7 +45,7 @@ void PeerReplica::begin(uint64_t round) {
   next_ = round + 1;
 }
 
-void PeerReplica::assign(const std::vector<int64_t>& shards) {
+void PeerReplica::assign(const std::vector<int64_t>& shards, uint64_t /*number*/) {
   if (shards != graph_.shards)
     throw Error(failed_precondition(
         "the shards of a worker cannot change in the modes \"allreduce\" and \"local_sgd\""));

@@ -26,7 +26,7 @@ class PeerReplica final : public WorkerReplica {
   /// values.
   void begin(uint64_t round) override;
   /// Throws FailedPrecondition unless these are the shards of this worker, which never change.
-  void assign(const std::vector<int64_t>& shards) override;
+  void assign(const std::vector<int64_t>& shards, uint64_t number) override;
   std::optional<uint64_t> next() const override {
     return next_ > 0 && !failed_ ? std::optional(next_) : std::nullopt;
   }

@@ -123,12 +123,14 @@ std::vector<int64_t> Replica::shards() const {
   return shards_;
 }
 
-void Replica::assign(const std::vector<int64_t>& shards) {
+void Replica::assign(const std::vector<int64_t>& shards, uint64_t number) {
   std::vector<int64_t> added;
   std::shared_ptr<Input> input;
   std::shared_ptr<Model> model;
   {
     const std::lock_guard lock(mutex_);
+    if (number < assignment_) return;
+    assignment_ = number;
     model = model_;
     std::ranges::copy_if(shards, std::back_inserter(added),
                          [this](int64_t shard) { return std::ranges::count(shards_, shard) == 0; });

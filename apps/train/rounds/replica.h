@@ -31,7 +31,7 @@ class Replica final : public WorkerReplica {
   bool reads_in_place() const override { return model()->parts.reads_in_place; }
   void begin(uint64_t round) override;
   Progress relocate(const Place& place) override;
-  void assign(const std::vector<int64_t>& shards) override;
+  void assign(const std::vector<int64_t>& shards, uint64_t number) override;
   std::optional<uint64_t> next() const override { return next_ > 0 ? std::optional(next_) : std::nullopt; }
   std::vector<std::string> owners() const override { return config_.cluster.owners; }
   std::vector<int64_t> shards() const override;
@@ -96,6 +96,7 @@ class Replica final : public WorkerReplica {
   std::shared_ptr<Model> model_;
   bool cancelled_ = false;
   std::vector<int64_t> shards_;
+  uint64_t assignment_ = 0;  ///< the number of the last assignment of shards
   std::vector<Tensor> no_residuals_;
   /// By shard: what compression has lost of its gradients since begin(); none: nothing.
   std::map<int64_t, std::vector<Tensor>> residuals_;

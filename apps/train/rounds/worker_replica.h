@@ -53,7 +53,8 @@ class WorkerReplica {
   virtual std::vector<std::string> owners() const = 0;
   virtual std::vector<int64_t> shards() const = 0;
   /// Sets the logical shards that this worker computes. If a round is in progress, pushes the gradients of the new ones for it.
-  virtual void assign(const std::vector<int64_t>& shards) = 0;
+  /// Assignments are numbered from 1 on as they have been made; one that comes behind a later one has no effect.
+  virtual void assign(const std::vector<int64_t>& shards, uint64_t number) = 0;
   /// Runs a round. Returns the loss of the batch in synchronous modes, otherwise of the shards of this worker. Without samples it
   /// is not known. Throws InvalidArgument if `round` is not the next one.
   virtual ShardLoss run(uint64_t round) = 0;

@@ -39,7 +39,7 @@ Outcome by_replicas(const Settings& set) {
     for (int64_t shard = worker; shard < setting.config.shards(); shard += workers) mine.push_back(shard);
     Replica& replica = *replicas[static_cast<size_t>(worker)];
     replica.begin(0);
-    replica.assign(mine);
+    replica.assign(mine, 1);
   }
   for (auto& replica : replicas)
     threads.emplace_back([&, one = replica.get()] {
@@ -102,6 +102,18 @@ BOOST_AUTO_TEST_CASE(replicas_do_what_one_graph_does) {
   }
 }
 
+// A takeover may overtake the assignment before it, which another thread carries out.
+BOOST_AUTO_TEST_CASE(an_assignment_behind_a_later_one_has_no_effect) {
+  test::TrainingSetting setting("digits",
+                                {"cluster.in_process={ps=1,worker=1}", "train.replication.shards=2"});
+  Replica replica(setting.runtime, setting.config, 0, training);
+  replica.assign({1, 0}, 2);
+  replica.assign({1}, 1);
+  BOOST_TEST(replica.shards() == (std::vector<int64_t>{1, 0}), boost::test_tools::per_element());
+  replica.assign({0}, 3);
+  BOOST_TEST(replica.shards() == std::vector<int64_t>{0}, boost::test_tools::per_element());
+}
+
 // A replica that skipped a round would make the others wait forever for its gradients.
 BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
   test::TrainingSetting setting("digits",
@@ -110,7 +122,7 @@ BOOST_AUTO_TEST_CASE(only_the_next_round_is_run) {
   const test::RoundCoordinator coordinator(
       setting.runtime, {.training = training, .pushes = static_cast<uint32_t>(replica.pushes())});
   replica.begin(0);
-  replica.assign({0});
+  replica.assign({0}, 1);
   replica.run(1);
   for (const uint64_t round : {0u, 1u, 3u, 900u})
     BOOST_CHECK_EXCEPTION(replica.run(round), Error, [&](const Error& error) {
