@@ -66,17 +66,25 @@ std::vector<Finding> check_cluster(Disk& disk, const std::string& file) {
     return {{Level::Fail, "cluster file", whole.status().text(),
              "mend the file; docs/reference/keys.md has its keys"}};
   std::vector<Finding> findings = {{Level::Ok, "cluster file", file, {}}};
+  bool has_certificate = false;
   for (const auto& [job, tasks] : whole->jobs)
     for (const auto& [task, endpoint] : tasks) {
       const std::string name = fmt::format("{}/{}", job, task);
       const auto own = config::load_cluster(disk, file, job, task);
       // The certificates of other machines need not be here.
-      if (own && own->tls && disk.info(own->tls->certificate).ok())
+      if (own && own->tls && disk.info(own->tls->certificate).ok()) {
+        has_certificate = true;
         findings.push_back(certificate(job, task, *own->tls));
+      }
       findings.push_back(port(name, endpoint));
     }
   if (whole->tls && disk.info(whole->tls->certificate).ok())
     findings.push_back(certificate("client", 0, *whole->tls));
+  else if (whole->tls && !has_certificate)
+    findings.push_back(
+        {Level::Warn, "certificates",
+         "none that the cluster file names is on this machine, such as " + whole->tls->certificate,
+         "troupe certs makes certificates; check the paths in the cluster file"});
   if (!whole->tls) findings.push_back(encryption(*whole));
   return findings;
 }

@@ -153,6 +153,11 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     lowest().expires_after(shared_->options.idle_timeout);
     beast::http::async_read_header(
         stream_, buffer_, *parser_, [self = this->shared_from_this()](error_code error, size_t) {
+          // Where the body of such a request ends is not known, and what follows must not be taken for another request.
+          const std::string coding(self->parser_->get()[beast::http::field::transfer_encoding]);
+          if (!error && !coding.empty() && !beast::iequals(coding, "chunked"))
+            return self->refuse(
+                501, "the request has the Transfer-Encoding '" + coding + "'; it must be chunked, or none");
           if (error || self->parser_->is_done()) return self->has_read(error);
           const std::string encoding(self->parser_->get()[beast::http::field::content_encoding]);
           if (is_gzip(encoding))
@@ -209,13 +214,23 @@ class Connection final : public Idle, public std::enable_shared_from_this<Connec
     const auto method = wants_head_ ? to_string(beast::http::verb::get) : message.method_string();
     const auto header = [&](auto name) { return std::string(message[name]); };
     HttpRequest request{std::string(method),
-                        std::string(message.target()),
+                        path_of(message.target()),
                         header(beast::http::field::host),
                         message.body().release(),
                         header(beast::http::field::authorization),
                         header(beast::http::field::origin),
                         header(json_length_header)};
     handle(std::move(request));
+  }
+
+  /// Returns the path of a target, which a client may send behind a scheme and a host (RFC 9112, section 3.2.2).
+  static std::string path_of(beast::string_view target) {
+    const std::string whole(target);
+    const size_t scheme = whole.starts_with("http://") ? 7 : whole.starts_with("https://") ? 8 : 0;
+    if (scheme == 0) return whole;
+    const size_t path = whole.find_first_of("/?", scheme);
+    if (path == std::string::npos) return "/";
+    return (whole[path] == '?' ? "/" : "") + whole.substr(path);
   }
 
   void handle(HttpRequest&& request) try {

@@ -120,6 +120,33 @@ BOOST_AUTO_TEST_CASE(head_of_an_answer_that_goes_on_ends) {
   BOOST_TEST((error == asio::error::eof));
 }
 
+// What follows such a request would be taken for another one.
+BOOST_AUTO_TEST_CASE(a_body_in_an_unknown_coding_ends_the_connection) {
+  const auto serving = started([](const server::HttpRequest&, const server::HttpReply& reply) {
+    reply({200, "fine"});
+  });
+  for (const std::string coding : {"xchunked", "gzip", "gzip, chunked"}) {
+    Plain client(serving->port());
+    asio::write(client.stream(), asio::buffer("POST / HTTP/1.1\r\nTransfer-Encoding: " + coding +
+                                              "\r\n\r\nGET /other HTTP/1.1\r\n\r\n"));
+    BOOST_TEST(client.read().status == 501u);
+    std::string rest(100, '\0');
+    boost::system::error_code error;
+    BOOST_TEST(client.stream().read_some(asio::buffer(rest), error) == 0u);
+    BOOST_TEST(error.failed());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_target_may_have_a_host) {
+  const auto serving = started([](const server::HttpRequest& request, const server::HttpReply& reply) {
+    reply({200, request.target});
+  });
+  Plain client(serving->port());
+  BOOST_TEST(client.get("http://localhost:1/a/b?c=1").body == "/a/b?c=1");
+  BOOST_TEST(client.get("https://localhost").body == "/");
+  BOOST_TEST(client.get("/http://a").body == "/http://a");
+}
+
 BOOST_AUTO_TEST_CASE(a_server_without_descriptors_waits_for_one) {
   const auto serving = started([](const server::HttpRequest&, const server::HttpReply& reply) {
     reply({200, "fine"});
