@@ -198,8 +198,8 @@ BOOST_AUTO_TEST_CASE(each_call_draws_other_random_numbers) {
       meta.signatures["serving_default"] = {{}, {{"sizes", sizes}}, {{"drawn", drawn}}};
     });
     const auto draws = [&](const Model& model) {
-      const auto drawn = model.run({{"sizes", Tensor::vector<int32_t>({20})}}).at("drawn").as<float>();
-      return std::vector<float>(drawn.begin(), drawn.end());
+      const Tensor drawn = model.run({{"sizes", Tensor::vector<int32_t>({20})}}).at("drawn");
+      return std::vector<float>(drawn.as<float>().begin(), drawn.as<float>().end());
     };
     const Model model = load(path), again = load(path);
     const std::vector<float> first = draws(model), second = draws(model);
