@@ -142,7 +142,7 @@ constexpr Foreign keys[] = {
     {"num_embeddings vocab_size ", "write rows"},
     {"use_bias ", "write bias"},
     {"from_logits ", "leave it out: the losses of classes take what the last layer yields, logits"},
-    {"reduction ", "leave it out: a loss is the mean over the samples"},
+    {"reduction ", "leave it out: a loss is the mean over the samples; nn.huber(output, label, reduction='sum') returns their sum"},
     {"kernel_initializer ", "write init"},
     {"return_sequences ", "write sequences"},
     {"dropout dropout_rate ", "write a layer of its own, { type = \"dropout\", rate = 0.5 }"},

@@ -83,10 +83,8 @@ Status check_needs_no_session(const PreparedPlan& plan) {
     if (node.action == Action::Request && !ModelTables::carries_out(*node.node))
       return unimplemented(
                  "the op changes state, calls a function of this process or waits for other steps, which "
-                 "takes a "
-                 "session; a loaded model only computes. Where the graph is in a GraphDef or a .meta file, "
-                 "`troupe "
-                 "run` runs it in one")
+                 "takes a session; a loaded model only computes. Where the graph is in a GraphDef or a .meta "
+                 "file, `troupe run` runs it in one")
           .at_node(node.node->type(), node.node->name);
   return {};
 }

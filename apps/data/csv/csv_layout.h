@@ -50,11 +50,11 @@ bool has_csv_column(const FormatOptions& options, std::string_view role);
 bool names_csv_column(const FormatOptions& options, std::string_view role);
 /// Returns whether a field says that its value is missing.
 bool is_word_for_missing(std::string_view field);
+/// Returns a field as text for an error, on one line and shortened.
+std::string shown_field(std::string_view field);
 
 /// Says what to do about a text that is not in UTF-8.
 inline constexpr std::string_view advice_on_latin1 =
     "; if the file is in Latin-1, `iconv -f LATIN1 -t UTF-8` converts it";
-/// Returns a field as text for an error, on one line and shortened.
-std::string shown_field(std::string_view field);
 
 }  // namespace troupe::data
